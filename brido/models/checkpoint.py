@@ -125,10 +125,10 @@ def hub_files(name: str, revision: str | None, key: str) -> list[str]:
     Raises:
         BridoError: its weights are GGUF files, of which one has to be chosen.
     """
-    from huggingface_hub import HfApi
+    from huggingface_hub import HfApi, errors
 
     files: list[str] = []
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, errors.HTTPError):
         # What goes wrong here goes wrong again when files are fetched, or the cache answers there.
         siblings = HfApi().model_info(name, revision=revision).siblings or []
         files = [file.rfilename for file in siblings if "/" not in file.rfilename]

@@ -108,6 +108,10 @@ def test_weights_in_folders_of_a_repository_are_passed_over(hub, hub_folder, run
     case = ("some/trained", None, str(tmp_path / "base"))
     assert attempt(run_stage, tmp_path, [case], HF_ENDPOINT=address) == ["stored"]
     assert not [line for line in server.requests if "checkpoint-500/" in line]
+    # A hub that cannot be reached: the cache answers, also where nobody said so before.
+    nowhere = {"HF_ENDPOINT": "http://127.0.0.1:9"}
+    again = ("some/trained", None, str(tmp_path / "again"))
+    assert attempt(run_stage, tmp_path, [again], **nowhere) == ["stored"]
 
 
 def test_a_chat_model_in_two_shards_is_stored_with_its_output_layer(hub, run_stage, tmp_path):
