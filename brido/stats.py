@@ -73,6 +73,8 @@ def resampled_ratios(
     `bootstrap_interval`; a ratio whose lower sum is 0 is NaN.
     """
     documents = len(tops)
+    if not documents:
+        return np.full((samples, tops.shape[1]), np.nan)
     random = np.random.default_rng(seed)
     draws = []
     for start in range(0, samples, _CHUNK):

@@ -74,3 +74,8 @@ def test_equal_arguments_draw_the_same_documents_whatever_the_columns():
     alone = bootstrap_interval(second, 300, 0.95, 7)
     assert together[0][1] == pytest.approx(alone[0][0], rel=1e-12)
     assert together[1][1] == pytest.approx(alone[1][0], rel=1e-12)
+
+
+def test_no_documents_have_neither_means_nor_intervals():
+    none = np.zeros((0, 2))
+    assert np.isnan([means(none), *bootstrap_interval(none, 130, 0.9, 0)]).all()

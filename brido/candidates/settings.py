@@ -85,7 +85,9 @@ class SamplingGeneration(TruncationSettings, _Source):
     """`generation.SOURCE` by sampling; the seed and a document's id decide what is drawn for it."""
 
     method: Literal["sampling"] = inherited(_Source, "method")
-    seed: Count = Field(0, description="Decides, with a document's id, what is drawn.")
+    seed: Count = Field(
+        0, description="Decides, with a document's id, what is drawn; each source needs its own."
+    )
     # As above.
     top_p: Nucleus = inherited(TruncationSettings, "top_p", 0.95)
     max_length: Length = inherited(TruncationSettings, "max_length", 64)

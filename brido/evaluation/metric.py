@@ -19,7 +19,8 @@ from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import Any, Literal
 
-from brido.utils.errors import BridoError
+from brido.utils.arguments import as_list, as_texts
+from brido.utils.errors import ArgumentError, BridoError
 from brido.utils.progress import MakeProgress, quiet
 from brido.utils.sections import Section
 from brido.work.settings import RuntimeSettings
@@ -102,6 +103,19 @@ class Inputs:
     summaries: Sequence[str]
     references: Sequence[Sequence[str]]
     facts: Sequence[Sequence[dict[str, Any]]] | None = None
+
+    def checked(self) -> "Inputs":
+        """The same in lists; raises ArgumentError unless every document has one of each."""
+        lists: dict[str, Sequence[Any]] = {"ids": as_list("ids", self.ids, "a list of names")}
+        lists |= {name: as_texts(name, getattr(self, name)) for name in ("documents", "summaries")}
+        references = as_list("references", self.references, "a list of texts for each document")
+        lists["references"] = [
+            as_texts(f"references[{place}]", own) for place, own in enumerate(references)
+        ]
+        if len({len(items) for items in lists.values()}) > 1:
+            sizes = ", ".join(f"{len(items)} {name}" for name, items in lists.items())
+            raise ArgumentError(f"give one of each for every document, not {sizes}")
+        return replace(self, **lists)
 
     def require_facts(self, metric: str) -> Sequence[Sequence[dict[str, Any]]]:
         """The facts of the documents; raises BridoError if the corpus has none."""
@@ -210,9 +224,11 @@ class Metric:
         """The metric of one system's summaries; default settings, and nothing shown, unless given.
 
         Raises:
+            ArgumentError: the inputs are not lists of texts, or not equally many.
             BridoError: what the metric says a user can mend.
             ValueError: the metric broke its declaration: other columns, or other rows than inputs.
         """
+        inputs = inputs.checked()
         extra = (runtime,) if self.needs_runtime else ()
         result = self.evaluate(inputs, settings or self.settings(), progress, *extra)
         if not len(result.rows) == len(result.details) == len(inputs.ids):

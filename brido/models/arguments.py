@@ -18,20 +18,28 @@ def as_sources(model: PreTrainedModel, input_ids: Any, attention_mask: Any) -> S
     """Source tokens and their mask, each int64 [B, S] on the model's device.
 
     Raises:
-        ArgumentError: no model of transformers, no mask, other shapes or types, tokens that the
-            model does not know, more of them than it has positions, or padding on the left where
-            positions count from there.
+        ArgumentError: no model of transformers that writes, no mask, other shapes, types or values
+            of a mask, tokens that the model does not know, more of them than it has positions, or
+            padding on the left where positions count from there.
     """
     if not hasattr(model, "get_input_embeddings"):
         inside = " (its .model is one)" if hasattr(model, "model") else ""
         raise ArgumentError(f"model must be a model of transformers, not {quoted(model)}{inside}")
+    if getattr(model, "generation_config", None) is None:
+        raise ArgumentError(
+            f"a {type(model).__name__} does not write: load the model by AutoModelForSeq2SeqLM or "
+            "AutoModelForCausalLM"
+        )
     ids = as_ids("input_ids", input_ids, model)
     if attention_mask is None:
         raise ArgumentError(
             "attention_mask is missing: it is 1 where input_ids holds a token and 0 where it holds "
             "padding; torch.ones_like(input_ids) where nothing is padded"
         )
-    mask = as_tensor("attention_mask", attention_mask).to(model.device).long()
+    mask = as_tensor("attention_mask", attention_mask).to(model.device)
+    if not ((mask == 0) | (mask == 1)).all():
+        raise ArgumentError("attention_mask must be 1 for tokens and 0 for padding, nothing else")
+    mask = mask.long()
     if ids.ndim != 2 or not ids.numel() or mask.shape != ids.shape:
         raise ArgumentError(
             "input_ids and attention_mask must both be [documents, source tokens], not "
@@ -40,7 +48,7 @@ def as_sources(model: PreTrainedModel, input_ids: Any, attention_mask: Any) -> S
     family, reads_behind = family_of(model.config), not model.config.is_encoder_decoder
     positions = family.positions(model.config)
     # Prompts are put together again without their pads.
-    longest = int((mask > 0).sum(1).max()) if reads_behind else ids.shape[1]
+    longest = int(mask.sum(1).max()) if reads_behind else ids.shape[1]
     if positions is not None and longest > positions:
         raise ArgumentError(
             f"input_ids holds {longest} tokens a document, and the model has {positions} "

@@ -81,7 +81,7 @@ class LanguageModel(ModelParts):
     @classmethod
     def load(
         cls,
-        folder: Path,
+        folder: str | Path,
         reading: ReadingSettings | None = None,
         device: torch.device | str = "cpu",
         dtype: torch.dtype = torch.float32,
@@ -154,9 +154,10 @@ class LanguageModel(ModelParts):
         if lora is not None:
             self.adapter = Adapter(self.model, lora, seed)
 
-    def save(self, folder: Path) -> None:
+    def save(self, folder: str | Path) -> None:
         """Write model, tokenizer and generation settings into `folder`, as `load` reads them; an
         adapter goes into `folder`/adapter and is merged into the model."""
+        folder = Path(folder)
         if self.adapter is not None:
             self.adapter.save(folder / "adapter")
             self.adapter.merge()

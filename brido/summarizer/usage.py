@@ -43,7 +43,7 @@ class Usage(Section):
 
 
 def usage_of(
-    folder: Path,
+    folder: str | Path,
     reading: ReadingSettings,
     decoding: DecodingSettings,
     guidance: GuidanceSettings | None = None,
@@ -61,7 +61,7 @@ def usage_of(
     Raises:
         BridoError: the folder lacks its settings, or nothing says how long a summary may be.
     """
-    used = DecodingSettings(**search_settings(folder, decoding))
+    used = DecodingSettings(**search_settings(Path(folder), decoding))
     keys = set(GuidanceSettings.model_fields)
     guided = guidance and GuidanceSettings(**guidance.model_dump(include=keys))
     return Usage(
@@ -75,9 +75,9 @@ def usage_of(
     )
 
 
-def write_usage(folder: Path, usage: Usage) -> None:
+def write_usage(folder: str | Path, usage: Usage) -> None:
     """Write brido.json into a model's folder, whole or not at all."""
-    write_text(folder / USAGE_FILE, usage.model_dump_json(indent=2) + "\n")
+    write_text(Path(folder) / USAGE_FILE, usage.model_dump_json(indent=2) + "\n")
 
 
 def write_model(model: Path, folder: Path, usage: Usage) -> None:
@@ -89,7 +89,7 @@ def write_model(model: Path, folder: Path, usage: Usage) -> None:
     write_usage(folder, usage)
 
 
-def read_usage(folder: Path) -> Usage | None:
+def read_usage(folder: str | Path) -> Usage | None:
     """What brido.json of a model's folder says; None if there is no such file.
 
     A stranger may have written it: every key is checked, and a prompt with expressions is first
@@ -98,7 +98,7 @@ def read_usage(folder: Path) -> Usage | None:
     Raises:
         BridoError: the file is damaged, or keys or values are wrong (all named).
     """
-    path = folder / USAGE_FILE
+    path = Path(folder) / USAGE_FILE
     if not path.is_file():
         return None
     raw = read_object(path)

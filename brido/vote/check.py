@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from brido.stats import bootstrap_interval, means, percentiles, resampled_ratios
+from brido.utils.arguments import as_numbers
 from brido.utils.errors import BridoError
 
 
@@ -66,13 +67,20 @@ def pair_accuracy(
     right; a random score has .5. A pair with a NaN score does not count. NaN if there is no pair.
 
     Raises:
-        BridoError: see `comparable_pairs`.
+        BridoError: the scores have another shape, or see `comparable_pairs`.
 
     Example:
         >>> pair_accuracy([[0.9, 0.1, 0.5]], [[0, 1, 1]], [[10, 10, 30]])
         (1.0, 1)
     """
-    counts = pair_counts(scores, comparable_pairs(unsupported, lengths, tolerance))
+    comparable = comparable_pairs(unsupported, lengths, tolerance)
+    scores = as_numbers("scores", scores, "[D, N]")
+    if scores.shape != np.shape(unsupported):
+        raise BridoError(
+            f"scores {list(scores.shape)} must have the shape of unsupported and lengths, "
+            f"{list(np.shape(unsupported))}"
+        )
+    counts = pair_counts(scores, comparable)
     right, pairs = counts.sum(0)
     return (float(right / pairs) if pairs else float("nan")), int(pairs)
 

@@ -47,8 +47,9 @@ def information(
     found = log_probability.astype(np.float64) - weight * prior.astype(np.float64)
     if tokens is None:
         return found
-    _check_shapes(log_probability, tokens)
-    return found / np.maximum(tokens, 1) ** length_penalty
+    count = as_numbers("tokens", tokens, "[..., N]").astype(np.float64)
+    _check_shapes(log_probability, count)
+    return found / np.maximum(count, 1) ** length_penalty
 
 
 def combined(scores: NDArray[np.floating], signals: Sequence[Signal]) -> NDArray[np.float64]:

@@ -27,6 +27,9 @@ JAPANESE = "東京の市長は月曜日に新しいAIの計画を発表した。
         # Half of the letters is not more than half.
         ("Town", "ab дв", False),
         ("Town", "ab дву", True),
+        # A tenth of its letters is enough to be a document's script.
+        ("Nine towns д", "дву", False),
+        ("Nine towns s д", "дву", True),
     ],
 )
 def test_another_script_is_one_that_the_document_is_not_written_in(document, text, found):
@@ -105,6 +108,16 @@ def test_good_candidates_are_not_warned_about(method, references):
 )
 def test_a_warning_names_the_cause_and_the_key(method, candidates, ended, expected):
     assert expected in looked_at(candidates, ended).warning("own", method)
+
+
+def test_half_and_twice_the_reference_half_of_the_candidates_and_seven_documents_are_no_cause():
+    look = looked_at(["a" * 10, "b" * 40], references=["c" * 20])
+    assert look.counts["too_short"] == look.counts["too_long"] == 0
+    assert looked_at([*GOOD[:2], "One.", "Two."]).warning("own", "files") is None
+    assert looked_at([*GOOD[:2], "One.", "Two.", "No."]).warning("own", "files")
+    for documents, warned in ((7, False), (8, True)):
+        look = looked_at(GOOD, [False] * 4, documents=documents)
+        assert bool(look.warning("own", "files")) == warned
 
 
 def test_an_example_is_printed_safely_in_a_line_each():

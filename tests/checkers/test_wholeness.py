@@ -27,7 +27,11 @@ REFERENCE = "A lorry hit a wall in Ashwick on Monday."
         ("A a b b a b b a a b a b b.", False),  # few words again and again
         ("a b c d a c b d c a b c.", False),  # 4 of 12 differ, fewer than two in five
         ("a b c d a c e d b c.", True),  # 5 of 10
+        ("a b a b c a b d a b.", True),  # 4 of 10
+        ("a b a b c a c b a c.", False),  # 3 of 10
+        ("a b a b c a c a b.", True),  # 3 of 9, too few words for a loop
         ("A bus hahahahaha hit a tree.", False),  # letters five times in a row
+        ("A bus hahahaha hit a tree.", True),  # four times
         ("A bus of 1000000 euros hit a tree.", True),
         ("In the town of a bus in the town.", False),  # three words twice
         ("A lorry hit Colham.", False),  # 4 words, less than half of the reference's 9
@@ -38,6 +42,12 @@ REFERENCE = "A lorry hit a wall in Ashwick on Monday."
 )
 def test_the_rules_one_by_one(text, whole):
     assert whole_by_rules(text, REFERENCE) == whole
+
+
+@pytest.mark.parametrize(("words", "whole"), [(3, False), (4, True), (16, True), (17, False)])
+def test_half_and_twice_the_reference_are_allowed(words, whole):
+    text = " ".join(f"word{n}" for n in range(words)) + "."
+    assert whole_by_rules(text, "A lorry hit a wall in Ashwick today.") == whole
 
 
 def test_what_the_reference_does_not_say_is_not_asked():

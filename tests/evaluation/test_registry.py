@@ -5,8 +5,10 @@ import math
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from ruamel.yaml import YAML
 
@@ -14,7 +16,7 @@ from brido.evaluation import Column, Evaluation, Inputs, Metric
 from brido.evaluation.registry import all_metrics, find_metric
 from brido.evaluation.settings import EvaluationSettings
 from brido.report.display import display, known_columns, metric_label
-from brido.utils.errors import BridoError
+from brido.utils.errors import ArgumentError, BridoError
 
 ROOT = Path(__file__).parents[2]
 INPUTS = Inputs(["a", "b"], ["x", "y"], ["x", "y"], [["x"], ["y"]])
@@ -37,6 +39,27 @@ def test_a_metric_must_keep_what_it_declares():
     for wrong in ({"good": 1.0}, {"bad": 1.0, "good": 1.0}, {**right, "more": 1.0}):
         with pytest.raises(ValueError, match="other columns"):
             toy([right, wrong]).measure(INPUTS)
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        # A text in place of its list: every letter would be a reference.
+        ({"references": ["x", "y"]}, r"references\[0\] must be a list of texts, not 'x'"),
+        ({"references": None}, "references must be a list of texts for each document, not None"),
+        ({"documents": "xy"}, "documents must be a list of texts"),
+        ({"summaries": ["x", None]}, r"summaries\[1\] is None, not a text"),
+        ({"summaries": ["x"]}, "not 2 ids, 2 documents, 1 summaries, 2 references"),
+    ],
+)
+def test_inputs_that_cannot_be_meant_are_refused(changes, named):
+    with pytest.raises(ArgumentError, match=named):
+        toy([]).measure(replace(INPUTS, **changes))
+
+
+def test_inputs_of_a_metric_become_lists():
+    given = Inputs(("a", "b"), np.array(["x", "y"]), iter(["x", "y"]), np.array([["x"], ["y"]]))
+    assert given.checked() == replace(INPUTS, ids=("a", "b"))
 
 
 def test_means_count_only_what_was_measured():

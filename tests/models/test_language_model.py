@@ -74,7 +74,7 @@ def test_the_share_of_a_document_that_is_not_read():
 
 def test_what_was_saved_is_loaded_again(tmp_path):
     model = language()
-    model.save(tmp_path / "model")
+    model.save(str(tmp_path / "model"))
     again = LanguageModel.load(tmp_path / "model", ReadingSettings(max_source_tokens=32))
     assert not again.model.training
     for name, weight in model.model.state_dict().items():

@@ -62,6 +62,9 @@ def test_arrays_lists_and_other_whole_numbers_are_taken(bart):
         (lambda ids, mask: (ids[0], mask[0]), r"not \[6\] and \[6\]; one document is input_ids"),
         (lambda ids, mask: (ids, None), "attention_mask is missing"),
         (lambda ids, mask: (ids, mask[:, 1:]), "must both be"),
+        # The mask that is added to attention's scores, and the numbers of packed texts.
+        (lambda ids, mask: (ids, mask.float().log()), "attention_mask must be 1 for tokens"),
+        (lambda ids, mask: (ids, mask * 2), "attention_mask must be 1 for tokens"),
         (lambda ids, mask: (ids.float(), mask), "input_ids must hold whole numbers"),
         (
             lambda ids, mask: (ids + 9999, mask),
@@ -104,6 +107,9 @@ def test_other_settings_modes_and_models_are_refused(bart):
         sample(bart, ids, mask, SAMPLES, torch.zeros(2, 2, 5))
     with pytest.raises(ArgumentError, match="its .model is one"):
         beam_search(SimpleNamespace(model=bart), ids, mask, BEAMS)
+    for call in searches(bart.model, ids, mask):
+        with pytest.raises(ArgumentError, match="BartModel does not write"):
+            call()
     with pytest.raises(ArgumentError, match="length_penalty must be a number"):
         candidate_log_likelihood(bart, ids, mask, [[[2, 5]], [[2, 6]]], float("nan"))
     with pytest.raises(ArgumentError, match="candidate_ids must hold whole numbers"):

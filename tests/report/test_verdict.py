@@ -203,6 +203,9 @@ def test_a_better_system_that_was_left_out_for_its_length_is_told_with_numbers_a
     made["systems"]["control"] |= {"quality": 0.6, "difference": -0.09}
     _, length, _ = told(made, by=("mentions", "unsupported"))
     assert "`control`" in length
+    made["systems"]["brioInf"] |= {"quality": 0.5, "difference": -0.19}
+    _, length, _ = told(made, by=("mentions", "unsupported"))
+    assert "`brioInf`" in length
 
 
 @pytest.mark.parametrize(
@@ -224,7 +227,10 @@ def test_no_other_system_is_said_to_do_better(changes):
 
 
 def test_a_chosen_system_that_is_as_good_and_too_few_documents_say_nothing_of_length():
-    assert len(told(choice(control=["length_change"]))) == 3
+    for quality in (0.74, 0.81):
+        made = choice(control=["length_change"])
+        made["systems"]["control"] |= {"quality": quality, "difference": 0.12}
+        assert len(told(made)) == 3
     few = choice("base", "base", "few documents", 12, control=["length_change"])
     assert len(told(few)) == 2
 
@@ -344,6 +350,9 @@ def test_few_checked_summaries_are_a_warning_of_mentions_alone(checked, warns):
     assert ("minicheck" in lines[-1]) == warns
     if warns:
         assert f"{100 * checked:.0f} % of the summaries of brioInf (0.4 " in lines[-1]
+    # What is kept counts: of base's summaries all can be checked.
+    systems["base"] = {"mentions": systems["base"]["mentions"] | {"checked": number(1.0)}}
+    assert ("minicheck" in told(choice(), systems=systems)[-1]) == warns
     # Another metric decided: the world's judge sees all of its texts.
     judged = {name: made | {"judge": {"good": number(0.7)}} for name, made in systems.items()}
     assert "minicheck" not in " ".join(told(choice(), by=("judge", "good"), systems=judged))

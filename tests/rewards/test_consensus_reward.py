@@ -37,7 +37,10 @@ def test_the_order_of_a_batch_does_not_matter():
 
 def test_messages_vote_as_texts_do():
     prompts = [[{"role": "user", "content": prompt}] for prompt in PROMPTS]
-    answers = [[{"role": "assistant", "content": text}] for text in CATS + NEWS]
+    # The same prompt, its keys in another order.
+    prompts[1] = [{"content": PROMPTS[1], "role": "user"}]
+    call = {"role": "assistant", "content": "I look it up."}
+    answers = [[call, {"role": "assistant", "content": text}] for text in CATS + NEWS]
     assert consensus_reward(prompts, answers) == voted(CATS) + voted(NEWS)
     parts = [[{"role": "assistant", "content": [{"type": "text", "text": text}]}] for text in CATS]
     assert consensus_reward(prompts[:4], parts) == voted(CATS)
@@ -101,11 +104,14 @@ def test_a_prompt_that_comes_twice_is_two_groups_where_their_size_is_known():
 
 def test_ties_and_missing_scores_are_told():
     told = {}
-    prompts = ["p", "p", "q", "q", "q", "r"]
-    texts = [*CATS[:2], *NEWS[:2], "Ms Selwin rode a horse.", "alone"]
+    prompts = ["p", "p", "q", "q", "q", "r", "s", "s", "s"]
+    texts = [*CATS[:2], *NEWS[:2], "Ms Selwin rode a horse.", "alone", *CATS[:3]]
     consensus_reward(prompts, texts, log_metric=told.__setitem__, trainer_state=None, document=[])
     # Two candidates always tie.
-    assert told == {"consensus/tied_groups": 0.5, "consensus/unscored": pytest.approx(1 / 6)}
+    assert told == {
+        "consensus/tied_groups": pytest.approx(1 / 3), "consensus/unscored": pytest.approx(1 / 9)
+    }  # fmt: skip
+    assert consensus_reward([], [], log_metric=told.__setitem__) == []
 
 
 @pytest.mark.parametrize(
@@ -211,6 +217,7 @@ def test_parts_of_messages_may_have_no_text():
 def test_other_scripts_are_rewarded_with_unicode_words():
     texts = ["猫在睡觉。", "猫在睡觉。", "今天下雨"]
     with pytest.warns(UserWarning, match="tokenizer='unicode'"):
-        assert consensus_reward(["p"] * 3, texts) == [0, 0, 0]
+        # Whoever has no vote has no script either.
+        assert consensus_reward(["p"] * 6, texts + [""] * 3) == [0, 0, 0, None, None, None]
     first, second, third = ConsensusReward(tokenizer="unicode")(["p"] * 3, texts)
     assert first == second > third

@@ -23,7 +23,7 @@ def test_what_is_written_is_read_and_transformers_does_not_mind(folder):
     reading = ReadingSettings(max_source_tokens=20)
     variant = VariantSystem(checkpoint="base", num_beams=2, guidance=GuidanceSettings(others=3))
     usage = usage_of(
-        folder,
+        str(folder),
         reading,
         variant.decoding(DecodingSettings()),
         variant.guidance,
@@ -32,8 +32,8 @@ def test_what_is_written_is_read_and_transformers_does_not_mind(folder):
         "Keep short.",
         True,
     )
-    write_usage(folder, usage)
-    assert read_usage(folder) == usage
+    write_usage(str(folder), usage)
+    assert read_usage(str(folder)) == usage
     # The decoding is complete: the checkpoint's keys stand in it too.
     assert usage.decoding.model_dump() == {
         "num_beams": 2,

@@ -108,8 +108,8 @@ def test_linear_goes_up_and_down() -> None:
 
 
 def test_a_warm_up_below_one_is_a_share_of_the_updates() -> None:
-    counts = [warmup_updates(warmup, 30) for warmup in (0, 0.0, 0.1, 0.5, 1, 7, 10_000)]
-    assert counts == [0, 0, 3, 15, 1, 7, 10_000]
+    counts = [warmup_updates(warmup, 30) for warmup in (0, 0.0, 0.1, 0.39, 0.5, 1, 7, 10_000)]
+    assert counts == [0, 0, 3, 12, 15, 1, 7, 10_000]
     assert all(type(count) is int for count in counts)
 
 

@@ -129,6 +129,8 @@ def bare(kind):
         (lambda: ranking([[0.5], [1, 2]]), "scores must be an array"),
         (lambda: bootstrap_interval(np.zeros(3), 100, 0.95, 0), "one column is values"),
         (lambda: bootstrap_interval(np.zeros((3, 1)), 100, 95, 0), "confidence .95. between 0"),
+        (lambda: bootstrap_interval(np.zeros((3, 1)), 100, 1.0, 0), "confidence .1.0. between 0"),
+        (lambda: bootstrap_interval(np.zeros((3, 1)), 100, 0.0, 0), "confidence .0.0. between 0"),
         (lambda: bootstrap_interval(np.zeros((3, 1)), 0, 0.95, 0), "samples .0. must be"),
         (lambda: means("ab"), "values must be an array"),
         (lambda: bare(QAFactEval).score("a text", ["b"]), "documents must be a list of texts"),

@@ -132,3 +132,11 @@ def test_compared_shares_are_means_and_the_intervals_of_their_seed():
 def test_what_has_no_meaning_is_refused(arrays, named):
     with pytest.raises(BridoError, match=named):
         comparable_pairs(*arrays)
+
+
+@pytest.mark.parametrize(
+    "scores", [[0.9, 0.1, 0.5], [[0.9, 0.1]], [[0.9, 0.1, 0.5, 0.2]], [[0.9, 0.1, 0.5]] * 2]
+)
+def test_scores_of_another_shape_are_refused(scores):
+    with pytest.raises(BridoError, match=r"scores \[.*, \[1, 3\]$"):
+        pair_accuracy(scores, [[0, 1, 1]], [[10, 10, 30]])

@@ -119,10 +119,13 @@ def test_information_is_likelihood_less_a_share_of_the_prior(likelihood, weight)
     assert information(np.array(likelihood), np.array(prior), weight, sizes).tolist() == (
         found.tolist()
     )
-    for penalty in (0.0, 0.5, 1.0):
+    for penalty in (0.0, 0.5, 1.0, -1):
         divided = information(np.array(likelihood), np.array(prior), weight, sizes, penalty)
         # A text without tokens is divided by 1.
-        slow = [value / max(size, 1) ** penalty for value, size in zip(wanted, sizes, strict=True)]
+        slow = [
+            value / max(float(size), 1) ** penalty
+            for value, size in zip(wanted, sizes, strict=True)
+        ]
         assert divided.tolist() == pytest.approx(slow)
 
 
@@ -291,6 +294,7 @@ def test_texts_vote_by_their_sentences():
     [
         (lambda x: information(x, np.zeros(3), 0.5), r"log_probability .* \[\.\.\., N\] "),
         (lambda x: information(np.zeros(3), x, 0.5), r"prior .* \[\.\.\., N\] "),
+        (lambda x: information(np.zeros(3), np.zeros(3), 0.5, x), r"tokens .* \[\.\.\., N\] "),
         (lambda x: combined(x, []), r"scores .* \[\.\.\., N\] "),
         (lambda x: combined(np.zeros(3), [(0.5, x)]), r"signals .* \[\.\.\., N\] "),
         (lambda x: dealt(x, np.zeros(3)), r"scores .* \[\.\.\., N\] "),
