@@ -22,7 +22,7 @@ class ValidationSettings(Section):
     """`training.validation`: the checks during training."""
 
     every: Positive = Field(5, description="Updates between two validations.")
-    documents: Positive = Field(100, description="Validation documents, the first ones.")
+    documents: Positive = Field(100, description="Validation documents, evenly spread over all.")
 
 
 class TrainingSettings(Section):
