@@ -48,7 +48,7 @@ LAST_LINES = """\
 # top, with a GPU and a server that answers: to every line above
 #   -S 'evaluation.metrics=[rouge,mentions,extractiveness,qafacteval,geval]'
 #   -S '+evaluation.qafacteval.models=hub'
-#   -S '+evaluation.geval.model=NAME' (what it costs: brido judge FILE --dry-run)
+#   -S '+evaluation.geval.model=NAME' (what it costs: brido geval FILE -S model=NAME --dry-run)
 # After make preset experiments.paper_tables has the paper's own numbers beside yours."""
 
 

@@ -141,7 +141,7 @@ class Pool:
             raise BridoError.from_problems(
                 f"{self._tables[name]}: every document must have {size or 'some'} candidates, and "
                 "as many values of search_scores and ended; make it again with "
-                f"`dvc repro -f generate@{name}`:",
+                f"`dvc repro -sf generate@{name}`:",
                 problems,
                 limit=10,
             )

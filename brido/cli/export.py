@@ -38,7 +38,8 @@ PROMPT = "{{ document }}\\n\\nTL;DR:"
 )
 @output_option(
     "The file to write: .parquet or .jsonl (.gz, .zst). Default: "
-    "DATA/export/preferences-SPLIT.parquet, or stdout with --scores. For `model`: a new folder."
+    "DATA/export/preferences-SPLIT.parquet, or stdout with --scores. For `model`: a new folder, by "
+    "default DATA/export/model."
 )
 @choice_option("--split", ["train", "validation"], "The split of the pipeline's votes.")
 @click.option(

@@ -50,7 +50,7 @@ def command(name: str) -> None:
     _show(changed)
     old = f"; the old one is {kept}" if kept else ""
     click.echo(f"\n{PARAMS_FILE} has the settings of preset {name}{old}.")
-    systems = ", ".join(check_params(read_yaml(PARAMS_FILE)).systems)
+    systems = ", ".join(check_params(read_yaml(PARAMS_FILE)).all_systems)
     click.echo(f"`dvc repro` runs it. Its systems are {systems}.")
 
 

@@ -125,7 +125,7 @@ class FilesSettings(_Columns):
     id_column: Name | None = Field(
         "id",
         description=(
-            "Column with ids, used if the files have it; null: ids are made from the texts."
+            "Column with ids; null, or id where the files lack it: ids are made from the texts."
         ),
     )
     document_column: Name = Field("document", description="Column with the documents.")

@@ -1,6 +1,7 @@
 """The client: asks, keeps every answer, and never pays for one twice."""
 
 from collections.abc import Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Self
 
@@ -137,11 +138,17 @@ class Client:
     def _forecast(self, plan: CallPlan, likely_answer: int) -> str:
         """Calls, tokens and cost of what `plan` lacks in words."""
         count = len(plan.missing)
-        prompts = sum(self.budget.prompt_estimate(one.characters) for one in plan.missing)
+        # The first question of each call, which pays for the prompt (see `Asking._calls`).
+        calls = [
+            one
+            for _, same in groupby(plan.missing, lambda question: question.key)
+            for one in list(same)[:: self._choices]
+        ]
+        prompts = sum(self.budget.prompt_estimate(one.characters) for one in calls)
         likely = count * min(self._answer_limit, likely_answer)
         longest = count * self._answer_limit
         lines = [
-            f"calls to make:  {count:,} for {count:,} answers "
+            f"calls to make:  {len(calls):,} for {count:,} answers "
             f"({plan.stored:,} more are in the store)",
             f"prompt tokens:  about {prompts:,}",
             f"answer tokens:  about {likely:,}, at most {longest:,}",

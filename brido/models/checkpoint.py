@@ -177,7 +177,7 @@ def load_checkpoint(folder: Path, dtype: torch.dtype) -> Loaded:
         raise BridoError(f"{folder} is missing: make it with `dvc repro checkpoint@{name}`{tuned}")
     again = "put a whole model in its place"
     if folder.parent.name == "checkpoints":
-        again = f"make it again with `dvc repro -f checkpoint@{name}`{tuned}"
+        again = f"make it again with `dvc repro -sf checkpoint@{name}`{tuned}"
     try:
         check_folder(folder)
         family = family_of(_config(folder))

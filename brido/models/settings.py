@@ -82,7 +82,7 @@ class EmbeddedSettings(Section):
     batch_size: Positive = Field(16, description="Documents of an update.")
     learning_rate: Number = Field(3e-3, description="Highest learning rate.")
     label_smoothing: PartialShare = Field(
-        0.1, description="Probability that the target gives to all other tokens."
+        0.1, description="Probability that the target spreads over the whole vocabulary."
     )
     num_beams: Positive = Field(4, description="Beams in its generation_config.")
     length_penalty: Exponent = Field(
@@ -142,7 +142,7 @@ class FineTuningSettings(Section):
         "updates.",
     )
     label_smoothing: PartialShare = Field(
-        0.0, description="Probability that the target gives to all other tokens."
+        0.0, description="Probability that the target spreads over the whole vocabulary."
     )
     max_summary_tokens: _Tokens = Field(64, description="Tokens of a reference that it learns.")
     lora: LoraSettings | None = Field(

@@ -10,7 +10,7 @@ from typing import Any
 
 from brido.report.metrics import Estimates
 from brido.report.numbers import Numbers
-from brido.report.settings_text import settings_text
+from brido.report.settings_text import run_order, settings_text
 from brido.report.summary import headline_columns, result_table
 from brido.settings.params import Params
 from brido.utils.atomic import atomic_folder
@@ -107,6 +107,8 @@ def model_card(
         **({"guidance": guidance.model_dump(mode="json")} if guidance else {}),
     }
     trained = model in params.tuned
+    scoring = params.scoring_of(model) if trained else params.scoring
+    agreement = scoring.shares == {"vote": 1.0} and not (scoring.alpha or scoring.remove_base)
     hidden = {"data", "checkpoints.base"}  # named above the settings
     card = ModelCard.from_template(
         header,
@@ -114,7 +116,8 @@ def model_card(
         system=system,
         model=model,
         trained=trained,
-        shuffled=trained and params.scoring_of(model).shuffle,
+        shuffled=trained and scoring.shuffle,
+        order="how much the others agree with it" if agreement else run_order(scoring),
         base=_base_name(source, on_hub) + pinned,
         data=_data(params, corpus),
         weights=weights,

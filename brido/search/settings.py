@@ -108,7 +108,7 @@ class _Engine(Section):
 class SearchSettings(_Engine, BeamSettings):
     """A beam search and how many of its candidates are wanted (None: as many as beams).
 
-    Names and defaults are those of transformers' `generate`.
+    Names and all other defaults are those of transformers' `generate`.
 
     Example:
         >>> SearchSettings(num_beams=8, num_beam_groups=4, diversity_penalty=1.0).returned
@@ -155,7 +155,8 @@ class TruncationSettings(Lengths):
 class SamplingSettings(_Engine, TruncationSettings):
     """Sampling, and how many samples of a document are wanted.
 
-    Names and defaults are those of transformers' `generate`; top_k 0 keeps all tokens.
+    Names and defaults are those of transformers' `generate`, except top_k: it is 50 there, and here
+    0, which keeps all tokens.
 
     Example:
         >>> SamplingSettings(num_return_sequences=16, temperature=0.7, top_p=0.95).top_k

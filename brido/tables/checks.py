@@ -28,7 +28,7 @@ def check_similarity(
     if bad.any():
         raise BridoError(
             f"{source}: the row of id {quoted(ids[int(bad.argmax())])} contains NaN or infinity: "
-            "make it again with `dvc repro -f pairwise`"
+            "make it again with `dvc repro -sf pairwise`"
         )
 
 
@@ -48,5 +48,5 @@ def check_likelihood(ids: Sequence[str], values: NDArray[np.floating]) -> None:
     if not finite.all():
         raise BridoError(
             f"the log-probabilities of id {quoted(ids[int(finite.argmin())])} contain NaN or "
-            "infinity: make them again with `dvc repro -f likelihood`"
+            "infinity: make them again with `dvc repro -sf likelihood`"
         )

@@ -251,7 +251,7 @@ def _check_lists(documents: Documents, size: int, found: Mapping[str, Table]) ->
             name = quoted(documents.ids[row])
             problems.append(
                 f"{table.path}, id {name}: {max(lengths[row], 0)} values in `{column}`, expected "
-                f"{max(size, 1)}: make it again with `dvc repro -f {table.stage}`"
+                f"{max(size, 1)}: make it again with `dvc repro -sf {table.stage}`"
             )
     if problems:
         heading = "every document must have the same number of candidates in all tables:"

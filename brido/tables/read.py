@@ -71,7 +71,7 @@ def read_batches(
     """
     file = open_table(path, schema, made_by)
     names = None if columns is None else list(columns)
-    with file, parsing(lambda reason: f"{path} is damaged ({reason}): {_remedy(made_by, ' -f')}"):
+    with file, parsing(lambda reason: f"{path} is damaged ({reason}): {_remedy(made_by, ' -sf')}"):
         groups, skip, count = _row_groups(file.metadata, only)
         for whole in file.iter_batches(batch_size=rows, columns=names, row_groups=groups):
             batch = whole.slice(skip, count)
@@ -79,7 +79,7 @@ def read_batches(
             if batch.num_rows:
                 batch.validate(full=True)  # text that is not UTF-8 would fail far from here
                 if found := null_in(batch, schema):
-                    raise BridoError(f"{path}: {found}: {_remedy(made_by, ' -f')}")
+                    raise BridoError(f"{path}: {found}: {_remedy(made_by, ' -sf')}")
                 yield batch
 
 

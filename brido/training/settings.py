@@ -22,7 +22,7 @@ class ValidationSettings(Section):
     """`training.validation`: the checks during training."""
 
     every: Positive = Field(5, description="Updates between two validations.")
-    documents: Positive = Field(100, description="Validation documents, the first ones.")
+    documents: Positive = Field(100, description="Validation documents, evenly spread over all.")
 
 
 class TrainingSettings(Section):
@@ -32,7 +32,9 @@ class TrainingSettings(Section):
     epochs: Positive = Field(1, description="Passes over the documents.")
     batch_size: Positive = Field(8, description="Documents of an update, over all processes.")
     optimizer: Literal["adam", "adamw"] = Field("adamw", description="adam | adamw.")
-    weight_decay: NonNegative = Field(0.0, description="AdamW's decay of the weights.")
+    weight_decay: NonNegative = Field(
+        0.0, description="Weight decay; with adam an L2 term of the gradient."
+    )
     learning_rate: Number = Field(
         2e-4,
         description="Highest learning rate; for noam its factor (BRIO: 0.002, which gives at "
@@ -84,7 +86,7 @@ class TrainingSettings(Section):
         0.0, description="For ranking: margin of the reference before a candidate."
     )
     label_smoothing: PartialShare = Field(
-        0.1, description="Probability that the target gives to all other tokens."
+        0.1, description="Probability that the target spreads over the whole vocabulary."
     )
     cross_entropy: Literal["reference", "elected"] = Field(
         "reference",

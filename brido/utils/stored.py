@@ -33,5 +33,5 @@ def read_json(path: Path, stage: str) -> Any:
         raise BridoError(f"{path} is missing: make it with `dvc repro {stage}`") from None
     except (OSError, ValueError) as error:
         raise BridoError(
-            f"{path} is damaged ({first_line(error)}): make it again with `dvc repro -f {stage}`"
+            f"{path} is damaged ({first_line(error)}): make it again with `dvc repro -sf {stage}`"
         ) from None

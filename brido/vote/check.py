@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from brido.stats import bootstrap_interval, means, percentiles, resampled_ratios
 from brido.utils.arguments import as_numbers
-from brido.utils.errors import BridoError
+from brido.utils.errors import ArgumentError
 
 
 @dataclass(frozen=True)
@@ -42,16 +42,11 @@ def comparable_pairs(
     [D, N]; a candidate whose `unsupported` is NaN is in no pair.
 
     Raises:
-        BridoError: the shapes are not the same [D, N], or the tolerance is not a share.
+        ArgumentError: the shapes are not the same [D, N], or the tolerance is not a share.
     """
     if not 0 <= tolerance <= 1:
-        raise BridoError(f"tolerance must be a share from 0 to 1, not {tolerance}")
-    wrong, length = (np.asarray(array, np.float64) for array in (unsupported, lengths))
-    if wrong.ndim != 2 or wrong.shape != length.shape:
-        raise BridoError(
-            "unsupported and lengths must have one shape [documents, candidates], not "
-            f"{list(wrong.shape)} and {list(length.shape)}"
-        )
+        raise ArgumentError(f"tolerance must be a share from 0 to 1, not {tolerance}")
+    wrong, length = _alike(unsupported=unsupported, lengths=lengths)
     first, second = length[:, :, None], length[:, None, :]
     # Not the product alone: .15 * 20 is a hair below 3.
     close = abs(first - second) <= tolerance * np.maximum(first, second) + 1e-9
@@ -67,22 +62,27 @@ def pair_accuracy(
     right; a random score has .5. A pair with a NaN score does not count. NaN if there is no pair.
 
     Raises:
-        BridoError: the scores have another shape, or see `comparable_pairs`.
+        ArgumentError: see `comparable_pairs`; the scores have another shape.
 
     Example:
         >>> pair_accuracy([[0.9, 0.1, 0.5]], [[0, 1, 1]], [[10, 10, 30]])
         (1.0, 1)
     """
-    comparable = comparable_pairs(unsupported, lengths, tolerance)
-    scores = as_numbers("scores", scores, "[D, N]")
-    if scores.shape != np.shape(unsupported):
-        raise BridoError(
-            f"scores {list(scores.shape)} must have the shape of unsupported and lengths, "
-            f"{list(np.shape(unsupported))}"
-        )
-    counts = pair_counts(scores, comparable)
+    values, wrong, length = _alike(scores=scores, unsupported=unsupported, lengths=lengths)
+    counts = pair_counts(values, comparable_pairs(wrong, length, tolerance))
     right, pairs = counts.sum(0)
     return (float(right / pairs) if pairs else float("nan")), int(pairs)
+
+
+def _alike(**arrays: ArrayLike) -> list[NDArray[np.float64]]:
+    """Arrays of one shape [D, N]; ArgumentError for others."""
+    found = [as_numbers(name, own, "[D, N]").astype(np.float64) for name, own in arrays.items()]
+    if found[0].ndim != 2 or len({own.shape for own in found}) > 1:
+        raise ArgumentError(
+            f"{' and '.join(arrays)} must have one shape [documents, candidates], not "
+            f"{' and '.join(str(list(own.shape)) for own in found)}"
+        )
+    return found
 
 
 def pair_counts(scores: ArrayLike, pairs: CandidatePairs) -> NDArray[np.float64]:

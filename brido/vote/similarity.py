@@ -54,7 +54,7 @@ class Comparer:
         if documents and len(documents[0].candidates) != self._size:
             raise BridoError(
                 f"{self._tables.pool}, id {documents[0].id!r}: {len(documents[0].candidates)} "
-                f"candidates, but row 0 has {self._size}: make them again with `dvc repro -f pool`"
+                f"candidates, but row 0 has {self._size}: make them again with `dvc repro -sf pool`"
             )
         similarity = self._compare(
             [list(one.candidates) for one in documents], [one.reference for one in documents]

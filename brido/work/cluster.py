@@ -23,6 +23,7 @@ from typing import Any
 
 import brido
 from brido.utils.errors import BridoError, first_line
+from brido.utils.extras import extra
 from brido.work.settings import RayRuntime
 from brido.work.worker import (
     SAVE_MEMORY,
@@ -172,10 +173,8 @@ def _room(share: dict[str, float], there: dict[str, float]) -> int:
 @contextlib.contextmanager
 def _connected() -> Iterator[ModuleType]:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    try:
+    with extra("ray"):
         import ray
-    except ImportError:
-        raise BridoError("runtime.engine: ray needs Ray: pip install 'brido[ray]'") from None
     if ray.is_initialized():
         yield ray
         return

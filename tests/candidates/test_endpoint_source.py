@@ -1,6 +1,7 @@
 """Candidates from a server: the table, what is asked, what is missing, and nothing paid twice."""
 
 import math
+import re
 
 import pytest
 from bad_endpoint import BadEndpoint, plain_answer
@@ -183,8 +184,13 @@ def test_what_a_killed_call_has_read_is_read_again(made):
 
 def test_a_dry_run_asks_nothing_and_replay_takes_what_is_there(made):
     with BadEndpoint() as server:
-        with pytest.raises(DryRun, match="calls to make:  14 for 14 answers"):
+        with pytest.raises(DryRun, match="calls to make:  14 for 14 answers") as apart:
             made(server, runtime={"dry_run": True})
+        # The prompt is paid once for all choices of a call.
+        with pytest.raises(DryRun, match="calls to make:  7 for 14 answers") as together:
+            made(server, runtime={"dry_run": True}, choices_per_call=2)
+        prompts = [re.search(r"about ([\d,]+)", str(one.value))[1] for one in (apart, together)]
+        assert int(prompts[0]) == 2 * int(prompts[1])
         assert server.requests == []
         found, *_ = made(server)
         server.requests.clear()

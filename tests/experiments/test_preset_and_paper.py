@@ -59,6 +59,7 @@ def test_the_command_prints_a_table_of_what_changes(project: Path):
     (line,) = [line for line in done.output.splitlines() if line.startswith("training.batch_size")]
     assert line.split() == ["training.batch_size", "8", "16"]
     assert ".brido/params.previous.yaml" in done.output
+    assert ", ".join(load_params().all_systems) in done.output
     assert "already has" in CliRunner().invoke(command, ["llm"]).output
 
 

@@ -99,7 +99,7 @@ def test_missing_weights_are_refused_and_not_drawn_at_random(tmp_path):
     weights = load_file(folder / "model.safetensors")
     del weights["model.decoder.layers.0.fc1.weight"]
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
-    with pytest.raises(BridoError, match=r"1 weights .*fc1\.weight.*dvc repro -f checkpoint@base"):
+    with pytest.raises(BridoError, match=r"1 weights .*fc1\.weight.*dvc repro -sf checkpoint@base"):
         LanguageModel.load(folder, ReadingSettings(max_source_tokens=32))
 
 

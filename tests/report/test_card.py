@@ -111,6 +111,14 @@ def test_the_card_of_the_control_does_not_speak_of_a_vote(project: Path) -> None
     assert "how much the others agree" not in card
 
 
+def test_the_card_of_another_order_does_not_say_that_others_agree(project: Path) -> None:
+    synthetic_run.write_params(project, scoring={"alpha": "inf"})
+    report.report(load_params())
+    card = (project / "report/model_card.md").read_text()
+    assert "each candidate was scored by the run's vote (α = ∞)," in card
+    assert "how much the others agree" not in card
+
+
 def test_the_card_of_base_says_that_nothing_was_trained(project: Path) -> None:
     synthetic_run.choose(project, "base")
     report.report(load_params())

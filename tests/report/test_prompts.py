@@ -47,5 +47,5 @@ def test_a_missing_or_damaged_checkpoint_is_named(folder):
     with pytest.raises(BridoError, match="nowhere.*`dvc repro checkpoint@"):
         asked(folder / "nowhere", ReadingSettings(), [])
     (folder / "config.json").write_text("{")
-    with pytest.raises(BridoError, match="is damaged .* `dvc repro -f checkpoint@base`"):
+    with pytest.raises(BridoError, match="is damaged .* `dvc repro -sf checkpoint@base`"):
         asked(folder, ReadingSettings(), [])

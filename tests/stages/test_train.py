@@ -205,7 +205,7 @@ def other_candidates(split: str) -> None:
             lambda: write_split("validation", 3, same=3),
             "each validation document has fewer than two",
         ),
-        (lambda: (paths.checkpoint("base") / "config.json").rename("x"), "dvc repro -f checkpoint"),
+        (lambda: (paths.checkpoint("base") / "config.json").rename("x"), "repro -sf checkpoint"),
     ],
 )
 def test_bad_inputs(project: Path, damage: Callable[[], object], message: str) -> None:

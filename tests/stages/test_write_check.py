@@ -136,7 +136,7 @@ def test_warnings_of_stage_pool_are_repeated():
         paths.pool_counts().write_text(json.dumps(nothing))
         assert check(vote=VOTE)["warnings"] == []
     paths.pool_counts().write_text("{")
-    with pytest.raises(BridoError, match="dvc repro -f pool"):
+    with pytest.raises(BridoError, match="dvc repro -sf pool"):
         check(vote=VOTE)
 
 

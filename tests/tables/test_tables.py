@@ -66,6 +66,12 @@ def test_missing_damaged_and_wrong_tables_name_file_and_stage(tmp_path):
     path.write_bytes(content[:100] + b"\0" * 200 + content[300:])
     with pytest.raises(BridoError, match="damaged|readable"):
         tables.read_rows(path, tables.DECODED, "decode")
+    pq.write_table(
+        pa.table({"id": pa.nulls(1, pa.string()), "summary": ["a"], "score": [0.0]}), path
+    )
+    # This stage alone: without -s those before it would run again, and base would learn.
+    with pytest.raises(BridoError, match="holds a null: .*`dvc repro -sf decode`"):
+        tables.read_rows(path, tables.DECODED, "decode")
 
 
 def test_nulls_and_wrong_types_are_refused_and_nothing_is_left(tmp_path):

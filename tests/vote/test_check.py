@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brido.stats import bootstrap_interval
-from brido.utils.errors import BridoError
+from brido.utils.errors import ArgumentError
 from brido.vote.check import (
     Share,
     accuracies,
@@ -130,13 +130,14 @@ def test_compared_shares_are_means_and_the_intervals_of_their_seed():
     ],
 )
 def test_what_has_no_meaning_is_refused(arrays, named):
-    with pytest.raises(BridoError, match=named):
+    with pytest.raises(ArgumentError, match=named):
         comparable_pairs(*arrays)
 
 
 @pytest.mark.parametrize(
-    "scores", [[0.9, 0.1, 0.5], [[0.9, 0.1]], [[0.9, 0.1, 0.5, 0.2]], [[0.9, 0.1, 0.5]] * 2]
+    "scores",
+    [[0.9, 0.1, 0.5], [[1, 2]], [[1, 2, 3, 4]], [[0.9, 0.1, 0.5]] * 2, [["a", "b", "c"]]],
 )
 def test_scores_of_another_shape_are_refused(scores):
-    with pytest.raises(BridoError, match=r"scores \[.*, \[1, 3\]$"):
+    with pytest.raises(ArgumentError, match="scores"):
         pair_accuracy(scores, [[0, 1, 1]], [[10, 10, 30]])

@@ -228,7 +228,7 @@ def test_information_needs_what_it_is_made_of(tables):
     tables["log_probability"][3, 1] = -math.inf
     write_likelihood(tables, others=2)
     for scoring in (alone, ScoringSettings(remove_base=True)):
-        with pytest.raises(BridoError, match=r"id 'd3'.*dvc repro -f likelihood"):
+        with pytest.raises(BridoError, match=r"id 'd3'.*dvc repro -sf likelihood"):
             list(score_documents(split, scoring, 0.0))
 
 
@@ -241,7 +241,7 @@ def test_similarities_that_are_not_known_are_named(tables):
         list(score_documents(split, ScoringSettings(), 2.0))
     tables["similarity"][7, 1, 2] = math.nan
     write_similarity(tables)
-    named = r"similarity/validation\.parquet: .* 'd7' .*dvc repro -f pairwise"
+    named = r"similarity/validation\.parquet: .* 'd7' .*dvc repro -sf pairwise"
     with pytest.raises(BridoError, match=named):
         list(score_documents(split, ScoringSettings(), 0.0))
 

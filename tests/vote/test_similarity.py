@@ -125,7 +125,7 @@ def test_texts_without_sentences_are_similar_to_nothing():
 
 def test_a_pool_of_another_size_is_refused(tables):
     (part,) = parts_of(tables, 3)
-    with pytest.raises(BridoError, match=r"train\.parquet, id 'a': 2 .* 3: .*dvc repro -f pool"):
+    with pytest.raises(BridoError, match=r"train\.parquet, id 'a': 2 .* 3: .*dvc repro -sf pool"):
         compared(tables, part, size=3)
 
 

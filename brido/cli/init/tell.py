@@ -119,7 +119,7 @@ _MEASURED = (
     "good summaries are whole, and the document has their names and numbers (metric mentions).",
     "It does not see who did what. These read more; add one to evaluation.metrics:",
     "  minicheck   a model of 0.8 billion weights from the hub: hours without a GPU",
-    "  geval       a language model behind a server (judge): a paid request a summary; see the",
+    "  geval       a language model behind a server (judge): 20 paid requests a summary; see the",
     "              price with `python -m stages.evaluate geval --dry-run`",
     "  qafacteval  questions and answers: 4 GB of models from the hub, slow without a GPU",
 )

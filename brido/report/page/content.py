@@ -67,7 +67,7 @@ def asked(folder: Path, reading: ReadingSettings, documents: Sequence[str]) -> A
     stage = f"checkpoint@{folder.name}"
     if read_json(folder / "config.json", stage).get("is_encoder_decoder", False):
         return None
-    remedy = f"make it again with `dvc repro -f {stage}`"
+    remedy = f"make it again with `dvc repro -sf {stage}`"
     with parsing(lambda reason: f"{folder} is damaged ({reason}): {remedy}"):
         prompt = Prompt.of(load_tokenizer(folder), reading)
     begin = str(prompt.tokenizer.decode(list(prompt.first)))
