@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from pydantic import ValidationError
 
-from brido.candidates.settings import NO_CHECKPOINT, EndpointGeneration
+from brido.candidates.settings import NO_CHECKPOINT, EndpointGeneration, SamplingGeneration
 from brido.evaluation.registry import all_metrics, find_metric
 from brido.settings.sections import MADE, RESERVED, Sections
 from brido.utils.errors import close_to, quoted, short
@@ -45,6 +45,15 @@ class Params(Sections):
                     "same model: change one or delete it"
                 )
             known.setdefault(key, name)
+        drawn: dict[tuple[str, int], str] = {}
+        for name, source in self.generation.items():
+            if isinstance(source, SamplingGeneration):
+                other = drawn.setdefault((source.checkpoint, source.seed), name)
+                if other != name:
+                    yield (
+                        f"generation.{name}.seed is that of generation.{other}, so both draw by "
+                        "the same random numbers, and their votes are not independent: change one"
+                    )
         if not self.has_base:
             yield (
                 "checkpoints.base.source is none: `dvc repro score check elect` makes candidates, "
@@ -215,6 +224,11 @@ class Params(Sections):
             yield (
                 f"choice.by: {by} has no direction, so it cannot say which system is best: name "
                 "another column, or write null for good summaries"
+            )
+        if column in ("good", "whole") and self.data.source == "world" and not metric.needs_facts:
+            yield (
+                f"choice.by: {by} is told by rules, and the world knows better: name "
+                f"world_judge.{column}, or write null for good summaries"
             )
         if metric.against_references and not self.data.labelled:
             yield (

@@ -196,6 +196,7 @@ def test_relations_between_sections():
         ({"choice": {"by": "geval.averages"}}, "choice.by: 'geval.averages'"),
         ({"choice": {"by": "extractiveness.length"}}, "choice.by: extractiveness.length has no"),
         ({"choice": {"by": "mentions.checked"}}, "choice.by: mentions.checked has no"),
+        ({"choice": {"by": "mentions.whole"}}, "name world_judge.whole"),
         (
             UNLABELLED | measured("rouge", "mentions") | {"choice": {"by": "rouge.r1"}},
             "choice.by: rouge.r1 compares with references, and there are none (data.files.",
@@ -249,6 +250,17 @@ def test_what_a_tuned_system_changes_stands_over_the_shared_sections():
     assert params.guidance_of("plain") is None
     assert (params.model_of("short"), params.model_of("brio")) == ("base", "brio")
     assert list(params.warnings()) == []
+
+
+def test_sources_that_draw_by_the_same_random_numbers_are_named():
+    drawn = {"method": "sampling", "checkpoint": "base"}
+    hot, cold = (drawn | {"temperature": value} for value in (1.0, 0.5))
+    beams = {"method": "diverse_beam", "checkpoint": "base"}
+    same = check_params(BASE | {"generation": {"hot": hot, "beams": beams, "cold": cold}})
+    (warning,) = same.warnings()
+    assert warning.startswith("generation.cold.seed is that of generation.hot")
+    other = check_params(BASE | {"generation": {"hot": hot, "cold": cold | {"seed": 1}}})
+    assert not list(other.warnings())
 
 
 def test_listing_normalization_knows_four_alphas():
