@@ -37,7 +37,8 @@ def as_sources(model: PreTrainedModel, input_ids: Any, attention_mask: Any) -> S
             "padding; torch.ones_like(input_ids) where nothing is padded"
         )
     mask = as_tensor("attention_mask", attention_mask).to(model.device)
-    if not ((mask == 0) | (mask == 1)).all():
+    family = family_of(model.config)
+    if not (mask[..., None] == torch.tensor(family.marks, device=mask.device)).any(-1).all():
         raise ArgumentError("attention_mask must be 1 for tokens and 0 for padding, nothing else")
     mask = mask.long()
     if ids.ndim != 2 or not ids.numel() or mask.shape != ids.shape:
@@ -45,7 +46,7 @@ def as_sources(model: PreTrainedModel, input_ids: Any, attention_mask: Any) -> S
             "input_ids and attention_mask must both be [documents, source tokens], not "
             f"{list(ids.shape)} and {list(mask.shape)}; one document is input_ids[None]"
         )
-    family, reads_behind = family_of(model.config), not model.config.is_encoder_decoder
+    reads_behind = not model.config.is_encoder_decoder
     positions = family.positions(model.config)
     # Prompts are put together again without their pads.
     longest = int(mask.sum(1).max()) if reads_behind else ids.shape[1]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from torch import Tensor
 from transformers import PreTrainedModel
@@ -26,6 +26,7 @@ GLOBAL = 2
 class GlobalAttention(EncoderDecoder):
     """A family whose first token has global attention, and every token whose mask is GLOBAL."""
 
+    marks: ClassVar[tuple[int, ...]] = (0, 1, GLOBAL)
     shares_source: bool = False
 
     def read(self, parts: ModelParts, documents: Sequence[str]) -> Sources:

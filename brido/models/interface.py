@@ -98,7 +98,8 @@ class Family(ABC):
     loader: the class of transformers that loads it. has_positions: the model has a table of
     positions, so longer texts can be neither read nor written. newline: what the tokenizer writes
     for a new line in decoded text. started: how many given tokens a written sequence starts with.
-    packs: `States.hidden` spends nothing on padding, but reads the source again.
+    packs: `States.hidden` spends nothing on padding, but reads the source again. marks: what a mask
+    may hold: 0 for padding, 1 for a token, and what a family adds.
     """
 
     loader: ClassVar[Any]
@@ -106,6 +107,7 @@ class Family(ABC):
     has_positions: bool
     newline: str | None = None
     started: ClassVar[int] = 0
+    marks: ClassVar[tuple[int, ...]] = (0, 1)
     packs: bool = False
 
     def load(self, folder: Path, dtype: torch.dtype, **how: Any) -> Any:

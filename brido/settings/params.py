@@ -225,11 +225,6 @@ class Params(Sections):
                 f"choice.by: {by} has no direction, so it cannot say which system is best: name "
                 "another column, or write null for good summaries"
             )
-        if column in ("good", "whole") and self.data.source == "world" and not metric.needs_facts:
-            yield (
-                f"choice.by: {by} is told by rules, and the world knows better: name "
-                f"world_judge.{column}, or write null for good summaries"
-            )
         if metric.against_references and not self.data.labelled:
             yield (
                 f"choice.by: {by} compares with references, and there are none "

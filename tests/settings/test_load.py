@@ -196,7 +196,6 @@ def test_relations_between_sections():
         ({"choice": {"by": "geval.averages"}}, "choice.by: 'geval.averages'"),
         ({"choice": {"by": "extractiveness.length"}}, "choice.by: extractiveness.length has no"),
         ({"choice": {"by": "mentions.checked"}}, "choice.by: mentions.checked has no"),
-        ({"choice": {"by": "mentions.whole"}}, "name world_judge.whole"),
         (
             UNLABELLED | measured("rouge", "mentions") | {"choice": {"by": "rouge.r1"}},
             "choice.by: rouge.r1 compares with references, and there are none (data.files.",
