@@ -108,7 +108,7 @@ def test_weights_in_folders_of_a_repository_are_passed_over(hub, hub_folder, run
     case = ("some/trained", None, str(tmp_path / "base"))
     assert attempt(run_stage, tmp_path, [case], HF_ENDPOINT=address) == ["stored"]
     assert not [line for line in server.requests if "checkpoint-500/" in line]
-    # A hub that cannot be reached: the cache answers, also where nobody said so before.
+    # The cache answers if the hub cannot be reached, without HF_HUB_OFFLINE too.
     nowhere = {"HF_ENDPOINT": "http://127.0.0.1:9"}
     again = ("some/trained", None, str(tmp_path / "again"))
     assert attempt(run_stage, tmp_path, [again], **nowhere) == ["stored"]
