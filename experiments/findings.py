@@ -15,6 +15,7 @@ from brido.utils.errors import BridoError, run_command
 from experiments.ends import claim, drawn, endings, endings_in_full, regimes
 from experiments.length import equal, equal_earlier
 from experiments.orders import losses, orders, rivals, traits
+from experiments.people import people
 from experiments.readers import readers
 from experiments.replay import choices
 from experiments.rows import EVIDENCE
@@ -23,11 +24,12 @@ from experiments.tables import Record, markdown
 Finding = Callable[[], Iterator[Record]]
 
 PAGE, DETAILS = Path("docs/results.md"), EVIDENCE / "tables.md"
-FINDINGS: tuple[Finding, ...] = (regimes, endings, rivals, orders, choices, equal, readers)
+FINDINGS: tuple[Finding, ...] = (regimes, endings, rivals, choices, equal, people, readers)
 # What a reader of the page may want to look up, each with its heading.
 MORE: dict[str, Finding] = {
     "The claim: runs that lose, runs that gain ten points, regret, minutes": claim,
     "The ends of a run": endings_in_full,
+    "Good summaries of each system minus base's": orders,
     "What the losses do": losses,
     "Good summaries minus base's, at base's length, in earlier runs of SmolLM2": equal_earlier,
     "Every system of every regime": traits,
