@@ -138,7 +138,7 @@ class DecoderOnly(Family):
 
     def states(
         self, model: PreTrainedModel, sources: Sources, given: Tensor, passes: int
-    ) -> AbstractContextManager[States]:
+    ) -> States:
         """See Family. Raise ArgumentError if `given` is not the prompt's last token."""
         if not torch.equal(given[:, 0], last_tokens(sources)):
             raise ArgumentError(
@@ -148,11 +148,10 @@ class DecoderOnly(Family):
             check_causal(model, given, partial(_logits, model))
         # Other attention takes no mask of this kind (flash_attention_2), or one to add (eager).
         if not self.packs or model.config._attn_implementation not in ("sdpa", PACKED_ROWS):
-            return nullcontext(RepeatedStates(model, sources))
+            return RepeatedStates(model, sources)
         # Keys and values that are kept have no gradient.
         keeps = passes > 1 and sources.ids.shape[1] > 1 and not torch.is_grad_enabled()
-        kind = CachedStates if keeps else PackedStates
-        return nullcontext(kind(model, sources))
+        return (CachedStates if keeps else PackedStates)(model, sources)
 
     def training(self, model: PreTrainedModel) -> AbstractContextManager[Any]:
         return packed_attention(model) if self.packs else nullcontext()

@@ -32,6 +32,11 @@ class Head(NamedTuple):
     bias: Tensor | None
 
 
+def checkpoints_layers(model: PreTrainedModel) -> bool:
+    """Whether a backward pass computes activations of the model's layers again."""
+    return any(getattr(module, "gradient_checkpointing", False) for module in model.modules())
+
+
 def has_plain_weights(model: PreTrainedModel) -> bool:
     """Whether all weights lie here as they are: none quantized, none in other processes' shards."""
     return all(type(weight) is torch.nn.Parameter for weight in model.parameters())
@@ -76,7 +81,7 @@ class Steps(ABC):
 
 
 class States(ABC):
-    """A model that has read B documents and scores texts of them, inside `Family.states`.
+    """A model that has read B documents and scores texts of them.
 
     head: what turns `hidden` into logits; None where `hidden` gives the logits themselves.
     """
@@ -158,14 +163,14 @@ class Family(ABC):
     @abstractmethod
     def states(
         self, model: PreTrainedModel, sources: Sources, given: Tensor, passes: int
-    ) -> AbstractContextManager[States]:
+    ) -> States:
         """What the likelihood needs, for `passes` calls of `States.hidden`.
 
-        given [B, 1]: the token before the texts. Patches of a model live inside the block only.
+        given [B, 1]: the token before the texts.
         """
 
     def training(self, model: PreTrainedModel) -> AbstractContextManager[Any]:
-        """A block around forward and backward passes that needs what `states` patches."""
+        """A block around forward and backward passes, with what `States.hidden` patches."""
         return nullcontext()
 
     def written_with(self, model: PreTrainedModel) -> Iterator[torch.nn.Module]:
