@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
@@ -139,7 +139,7 @@ class EncoderDecoder(Family):
         return states
 
     def training(self, model: PreTrainedModel) -> AbstractContextManager[Any]:
-        return shared_cross_attention(model, self.shares_source)
+        return shared_cross_attention(model) if self.shares_source else nullcontext()
 
     def written_with(self, model: PreTrainedModel) -> Iterator[torch.nn.Module]:
         yield from model.get_decoder().modules()
