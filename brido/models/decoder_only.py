@@ -65,16 +65,12 @@ class DecoderOnly(Family):
     def read(self, parts: ModelParts, documents: Sequence[str]) -> Sources:
         """See Family: whole prompts, padded on the left; the document is what is cut."""
         prompt, limit = Prompt.of(parts.tokenizer, parts.reading), parts.reading.max_source_tokens
-        rows = [prompt.fit(document, limit) for document in documents]
-        width = max(len(ids) for ids, _ in rows)
-        ids = torch.zeros(len(rows), width, dtype=torch.long)
-        mask = torch.zeros_like(ids)
+        rows, cut = prompt.fit_all(documents, limit)
         # A pad is hidden by the mask, so any token will do where a tokenizer names none.
-        ids += parts.tokenizer.pad_token_id or 0
-        for place, (row, _) in enumerate(rows):
-            ids[place, width - len(row) :] = torch.tensor(row)
-            mask[place, width - len(row) :] = 1
-        return Sources(ids, mask, tuple(place for place, (_, cut) in enumerate(rows) if cut))
+        pad, width = parts.tokenizer.pad_token_id or 0, max(map(len, rows))
+        ids = torch.tensor([[pad] * (width - len(row)) + row for row in rows])
+        mask = torch.tensor([[0] * (width - len(row)) + [1] * len(row) for row in rows])
+        return Sources(ids, mask, tuple(cut))
 
     def unread(self, parts: ModelParts, documents: Sequence[str]) -> list[float]:
         prompt, limit = Prompt.of(parts.tokenizer, parts.reading), parts.reading.max_source_tokens

@@ -21,13 +21,11 @@ class PlainPrompt(Prompt):
         return ids
 
     def fit_all(self, documents: Sequence[str], limit: int) -> tuple[list[list[int]], list[int]]:
-        """At most `limit` tokens about every document, and the places of those that were cut."""
+        """See Prompt."""
         if len(self.pieces) == 2 and not self.pieces[1]:
             texts = [self.pieces[0] + document for document in documents]
             return _cut_at_their_ends(self.tokenizer, texts, limit)
-        fitted = [self.fit(document, limit) for document in documents]
-        cut = [place for place, (_, was_cut) in enumerate(fitted) if was_cut]
-        return [ids for ids, _ in fitted], cut
+        return super().fit_all(documents, limit)
 
 
 def prompt_of(parts: ModelParts) -> PlainPrompt:
