@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+    from brido.models.interface import Family
+
     Loaded = tuple[PreTrainedModel, PreTrainedTokenizerBase]
 
 # Everything of a repository that PyTorch models need; other frameworks' weights stay away. A chat
@@ -180,7 +182,7 @@ def load_checkpoint(folder: Path, dtype: torch.dtype) -> Loaded:
         again = f"make it again with `dvc repro -sf checkpoint@{name}`{tuned}"
     try:
         check_folder(folder)
-        family = family_of(_config(folder))
+        _, family = family_in(folder)
         model, found = family.load(folder, dtype, output_loading_info=True)
         if missing := sorted(map(str, found["missing_keys"])):
             raise ValueError(f"{len(missing)} weights are missing, such as {missing[0]}")
@@ -191,10 +193,20 @@ def load_checkpoint(folder: Path, dtype: torch.dtype) -> Loaded:
         raise BridoError(f"{folder} cannot be loaded ({first_line(error)}): {again}") from error
 
 
-def _config(folder: Path) -> Any:
+def family_in(folder: Path, key: str = "") -> tuple[Any, Family]:
+    """The config and the family of a folder's model; `key` begins the message of an error.
+
+    Raises:
+        BridoError: it is of a kind that does not write text, or asks for code of its own.
+        Exception: what transformers raises for settings that are damaged.
+    """
     from transformers import AutoConfig
 
-    return pretrained(AutoConfig, folder)
+    config = pretrained(AutoConfig, folder)
+    try:
+        return config, family_of(config)  # warns where the family is unknown
+    except BridoError as error:
+        raise BridoError(f"{key}{folder} holds {error}") from None
 
 
 def load_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
@@ -215,17 +227,13 @@ def _load_foreign(folder: Path, key: str) -> tuple[Any, Any, dict[str, Any]]:
 
     try:
         check_folder(folder)
-        config = _config(folder)
-        try:
-            family = family_of(config)  # warns where the family is unknown
-        except BridoError as error:
-            raise BridoError(f"{key}.source: {folder} holds {error}") from None
+        _, family = family_in(folder, f"{key}.source: ")
         tokenizer = load_tokenizer(folder)
         model, found = family.load(
             folder,
             torch.float32,
             output_loading_info=True,
-            ignore_mismatched_sizes=True,  # reported by _incomplete, with a name
+            ignore_mismatched_sizes=True,  # reported by `incomplete`, with a name
         )
     except BridoError:
         raise
