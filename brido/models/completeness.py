@@ -18,13 +18,10 @@ from safetensors import safe_open
 
 from brido.models.family import family_of
 from brido.models.folder_files import check_files
-from brido.models.loading import MOST_UNUSED
+from brido.models.loading import MOST_UNUSED, SMALLEST_SHARE
 from brido.models.lora import not_finite
 from brido.utils.errors import BridoError, first_line, short, some
 
-# Embeddings are rounded up to a size that hardware likes, but a tokenizer that knows less than this
-# share of them is not the model's: of a folder without its files transformers makes an empty one.
-SMALLEST_SHARE = 0.5
 _LAYERS = {"num_hidden_layers", "encoder_layers", "decoder_layers", "num_layers",
            "num_decoder_layers", "n_layer", "n_layers", "block_count"}  # fmt: skip
 

@@ -16,6 +16,9 @@ from brido.utils.errors import BridoError, short, some
 
 # Published files have some weights that a model does not use (a task's head, old buffers).
 MOST_UNUSED = 0.2
+# Embeddings are rounded up to a size that hardware likes, but a tokenizer that knows less than this
+# share of them is not the model's: of a folder without its files transformers makes an empty one.
+SMALLEST_SHARE = 0.5
 
 
 def pretrained(kind: Any, source: Any, **how: Any) -> Any:
