@@ -7,8 +7,9 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from brido.models.completeness import check_folder, incomplete, tensor_count
+from brido.models.completeness import incomplete
 from brido.models.family import family_of
+from brido.models.folder_files import check_folder, tensor_count
 from brido.models.gguf import gguf_file, gguf_tensors, load_gguf, sha256
 from brido.models.loading import pretrained
 from brido.models.lora import merge_adapter

@@ -1,8 +1,4 @@
-"""Whether a stranger's checkpoint is whole, as far as transformers does not look itself.
-
-Missing weights would be random numbers, and a count of layers that no file backs would be built all
-the same, for hours.
-"""
+"""Whether a stranger's checkpoint that was loaded is whole: missing weights are random numbers."""
 
 from __future__ import annotations
 
@@ -11,63 +7,13 @@ from collections.abc import Iterator
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
-from zipfile import ZipFile, is_zipfile
 
 import torch
-from safetensors import safe_open
 
 from brido.models.family import family_of
-from brido.models.folder_files import check_files
 from brido.models.loading import MOST_UNUSED, SMALLEST_SHARE
 from brido.models.lora import not_finite
 from brido.utils.errors import BridoError, first_line, short, some
-
-_LAYERS = {"num_hidden_layers", "encoder_layers", "decoder_layers", "num_layers",
-           "num_decoder_layers", "n_layer", "n_layers", "block_count"}  # fmt: skip
-
-
-def check_layers(settings: Any, tensors: int | None) -> None:
-    """Raise ValueError if a count of layers is more than the number of tensors in the files."""
-    for name, value in settings.items() if isinstance(settings, dict) else ():
-        if isinstance(value, dict):
-            check_layers(value, tensors)
-        elif name in _LAYERS and tensors is not None and type(value) is int and value > tensors:
-            raise ValueError(
-                f"the settings say {name} {value:,}, but the files hold only {tensors:,} tensors"
-            )
-
-
-def check_folder(folder: Path) -> None:
-    """`check_layers` for a folder, before anything of its size is built.
-
-    Raises:
-        ValueError: see `check_files` and `check_layers`.
-        Exception: what a parser raises for files that are damaged.
-    """
-    config = folder / "config.json"
-    settings = json.loads(config.read_text(encoding="utf-8")) if config.is_file() else None
-    check_files(folder, settings)
-    check_layers(settings, tensor_count(folder))
-
-
-def tensor_count(folder: Path) -> int | None:
-    """The number of tensors in a folder's weights, by their heads alone; None if they do not say.
-
-    An older file is a zip archive with at least an entry a tensor. Nothing of it is unpacked.
-    """
-    count = 0
-    for file in folder.glob("*.safetensors"):
-        with safe_open(file, "pt") as weights:
-            count += len(list(weights.keys()))
-    if count:
-        return count
-    files = [file for file in folder.glob("pytorch_model*.bin") if file.is_file()]
-    if not files or not all(map(is_zipfile, files)):
-        return None
-    for file in files:
-        with ZipFile(file) as archive:
-            count += len(archive.namelist())
-    return count
 
 
 def computed(model: Any, name: str) -> bool:

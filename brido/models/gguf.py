@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from brido.models.completeness import check_layers
+from brido.models.folder_files import check_layers
 from brido.models.loading import pretrained
 from brido.utils.errors import BridoError, first_line, quoted, some
 from brido.utils.paths import user_path
