@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from brido.models.completeness import incomplete
 from brido.models.family import family_of
 from brido.models.folder_files import check_folder, tensor_count
-from brido.models.gguf import gguf_file, gguf_tensors, load_gguf, sha256
+from brido.models.gguf import gguf_file, gguf_tensors, load_gguf
 from brido.models.loading import pretrained
 from brido.models.lora import merge_adapter
 from brido.models.special_tokens import end_tokens
@@ -63,7 +64,8 @@ def store_checkpoint(
             f"{key}.revision: {source} is a {kind} and has no revisions: set it to null"
         )
     if file:
-        description["sha256"] = sha256(file)
+        with file.open("rb") as content:
+            description["sha256"] = hashlib.file_digest(content, "sha256").hexdigest()
     elif not origin.is_dir():
         origin = fetch(source, revision, key)
         description["commit"] = origin.name

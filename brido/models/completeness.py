@@ -29,7 +29,9 @@ def computed(model: Any, name: str) -> bool:
     except AttributeError:
         return False
     weight = getattr(module, attribute, None)
-    if not isinstance(weight, torch.Tensor) or weight.numel() < 2 or _constant(weight):
+    if not isinstance(weight, torch.Tensor) or weight.numel() < 2:
+        return False
+    if (weight == weight.flatten()[0]).all():
         return False
     copy = deepcopy(module)
     for seed in (0, 1):
@@ -42,10 +44,6 @@ def computed(model: Any, name: str) -> bool:
         if not torch.equal(getattr(copy, attribute).to(weight.dtype), weight):
             return False
     return True
-
-
-def _constant(weight: torch.Tensor) -> bool:
-    return bool((weight == weight.flatten()[0]).all())
 
 
 def incomplete(

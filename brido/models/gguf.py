@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from importlib import import_module
 from importlib.util import find_spec
@@ -192,9 +191,3 @@ def _unquantised(read: PreTrainedModel) -> PreTrainedModel:
     model.tie_weights()
     model.generation_config = read.generation_config
     return model.eval()
-
-
-def sha256(path: Path) -> str:
-    """The SHA-256 of a file's content."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
