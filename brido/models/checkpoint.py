@@ -12,7 +12,7 @@ from brido.models.completeness import incomplete
 from brido.models.family import family_of
 from brido.models.folder_files import check_folder, tensor_count
 from brido.models.gguf import gguf_file, gguf_tensors, load_gguf
-from brido.models.loading import pretrained
+from brido.models.loading import pretrained, weights
 from brido.models.lora import merge_adapter
 from brido.models.special_tokens import end_tokens
 from brido.utils.atomic import atomic_folder
@@ -187,7 +187,7 @@ def load_checkpoint(folder: Path, dtype: torch.dtype) -> Loaded:
         check_folder(folder)
         _, family = family_in(folder)
         model, found = family.load(folder, dtype, output_loading_info=True)
-        if missing := sorted(map(str, found["missing_keys"])):
+        if missing := weights(found, "missing"):
             raise ValueError(f"{len(missing)} weights are missing, such as {missing[0]}")
         return model, load_tokenizer(folder)
     except BridoError:

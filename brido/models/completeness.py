@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from brido.models.family import family_of
-from brido.models.loading import MOST_UNUSED, SMALLEST_SHARE
+from brido.models.loading import MOST_UNUSED, SMALLEST_SHARE, weights
 from brido.models.lora import not_finite
 from brido.utils.errors import BridoError, first_line, short, some
 
@@ -53,14 +53,11 @@ def incomplete(
 
     found: what transformers says of its weights; tensors: how many the files hold.
     """
-    missing = [
-        name for name in sorted(map(str, found["missing_keys"])) if not computed(model, name)
-    ]
-    if missing:
+    if missing := [name for name in weights(found, "missing") if not computed(model, name)]:
         yield f"{len(missing)} weights are missing from the file, such as {short(missing[0])}"
-    if names := sorted(str(key[0]) for key in found["mismatched_keys"]):
+    if names := weights(found, "mismatched"):
         yield f"{len(names)} weights are of another shape in the file, such as {short(names[0])}"
-    unused = sorted(str(name) for name in found["unexpected_keys"])
+    unused = weights(found, "unexpected")
     if tensors is not None and len(unused) > MOST_UNUSED * tensors:
         yield (
             f"{len(unused)} weights of the file belong to none of the model's layers, "
