@@ -20,7 +20,7 @@ from transformers import (
 
 from brido.models.cache import CACHE
 from brido.models.causality import check_causal
-from brido.models.decoder_steps import EncoderStates, PlainSteps, SharedSteps, check_length
+from brido.models.decoder_steps import EncoderStates, PlainSteps, SharedSteps
 from brido.models.encoder_prompt import prompt_of
 from brido.models.interface import (
     Family,
@@ -108,14 +108,18 @@ class EncoderDecoder(Family):
             yield str(error)
 
     def steps(self, model: PreTrainedModel, sources: Sources, limit: int) -> Steps:
+        positions = self.written_positions(model.config)
+        # The last token is never read.
+        if positions is not None and limit > positions + 1:
+            raise BridoError(
+                f"max_length ({limit}) is more than the model's {positions} positions allow: "
+                "lower it"
+            )
         states, given = self.encode(model, sources), (start_token(model),)
         if self.shares_source:
             static = can_replay(model, 0, limit)
             steps = SharedSteps(model, states, sources.mask, given, limit, self.norm_first, static)
             return replayed(steps, steps.pasts, limit)
-        positions = self.written_positions(model.config)
-        if positions is not None:
-            check_length(limit, positions)
         return PlainSteps(model, states, (sources.mask > 0).long(), given)
 
     def states(
