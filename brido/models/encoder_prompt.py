@@ -22,10 +22,15 @@ class PlainPrompt(Prompt):
 
     def fit_all(self, documents: Sequence[str], limit: int) -> tuple[list[list[int]], list[int]]:
         """See Prompt."""
-        if len(self.pieces) == 2 and not self.pieces[1]:
-            texts = [self.pieces[0] + document for document in documents]
-            return _cut_at_their_ends(self.tokenizer, texts, limit)
-        return super().fit_all(documents, limit)
+        if len(self.pieces) != 2 or self.pieces[1]:
+            return super().fit_all(documents, limit)
+        # The text ends with the document: the tokenizer cuts it, all documents at once.
+        texts = [self.pieces[0] + document for document in documents]
+        rows = self.tokenizer(texts, truncation=True, max_length=limit).input_ids
+        # Special tokens stand at the end of a cut text too, so its length alone says nothing.
+        full = [place for place, ids in enumerate(rows) if len(ids) == limit]
+        whole = self.tokenizer([texts[n] for n in full], verbose=False).input_ids if full else []
+        return rows, [place for place, ids in zip(full, whole, strict=True) if len(ids) > limit]
 
 
 def prompt_of(parts: ModelParts) -> PlainPrompt:
@@ -51,14 +56,3 @@ def own_prefix(tasks: Any) -> str:
     task = tasks.get("summarization") if isinstance(tasks, dict) else None
     prefix = task.get("prefix") if isinstance(task, dict) else None
     return prefix if isinstance(prefix, str) else ""
-
-
-def _cut_at_their_ends(
-    tokenizer: Any, texts: Sequence[str], limit: int
-) -> tuple[list[list[int]], list[int]]:
-    """At most `limit` tokens of every text, as the tokenizer cuts it, and the places of the cut."""
-    rows = tokenizer(list(texts), truncation=True, max_length=limit).input_ids
-    # Special tokens stand at the end of a cut text too, so its length alone says nothing.
-    full = [place for place, ids in enumerate(rows) if len(ids) == limit]
-    whole = tokenizer([texts[n] for n in full], verbose=False).input_ids if full else []
-    return rows, [place for place, ids in zip(full, whole, strict=True) if len(ids) > limit]
