@@ -152,9 +152,6 @@ class DecoderOnly(Family):
     def training(self, model: PreTrainedModel) -> AbstractContextManager[Any]:
         return packed_attention(model) if self.packs else nullcontext()
 
-    def written_with(self, model: PreTrainedModel) -> Iterator[torch.nn.Module]:
-        yield from model.modules()
-
 
 def _logits(model: PreTrainedModel, ids: Tensor) -> Tensor:
     logits: Tensor = model(input_ids=ids, use_cache=False).logits

@@ -145,10 +145,6 @@ class EncoderDecoder(Family):
     def training(self, model: PreTrainedModel) -> AbstractContextManager[Any]:
         return shared_cross_attention(model) if self.shares_source else nullcontext()
 
-    def written_with(self, model: PreTrainedModel) -> Iterator[torch.nn.Module]:
-        yield from model.get_decoder().modules()
-        yield model.get_output_embeddings()
-
 
 FAMILIES = (
     EncoderDecoder("bart"),

@@ -173,10 +173,6 @@ class Family(ABC):
         """A block around forward and backward passes, with what `States.hidden` patches."""
         return nullcontext()
 
-    def written_with(self, model: PreTrainedModel) -> Iterator[torch.nn.Module]:
-        """The modules that run at every step of a search."""
-        return iter(())
-
     def positions(self, config: Any) -> int | None:
         """How many tokens a model can read (and write); None where it sets no limit."""
         return getattr(config, "max_position_embeddings", None) if self.has_positions else None

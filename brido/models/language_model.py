@@ -169,7 +169,13 @@ def lay_out(model: PreTrainedModel) -> None:
     """Lay a model's weights out for writing on a processor: packed where that is faster, else by
     columns."""
     if model.device.type == "cpu" and not pack_layers(model):
-        columns_first(family_of(model.config).written_with(model))
+        columns_first(written_with(model))
+
+
+def written_with(model: PreTrainedModel) -> list[torch.nn.Module]:
+    """The modules that run at every step of a search: all but those of an encoder."""
+    reading = set(model.get_encoder().modules()) if model.config.is_encoder_decoder else set()
+    return [module for module in model.modules() if module not in reading]
 
 
 def columns_first(modules: Iterable[torch.nn.Module]) -> None:
