@@ -186,7 +186,7 @@ def load_checkpoint(folder: Path, dtype: torch.dtype) -> Loaded:
     try:
         check_folder(folder)
         _, family = family_in(folder)
-        model, found = family.load(folder, dtype, output_loading_info=True)
+        model, found = pretrained(family.loader, folder, dtype=dtype, output_loading_info=True)
         if missing := weights(found, "missing"):
             raise ValueError(f"{len(missing)} weights are missing, such as {missing[0]}")
         return model, load_tokenizer(folder)
@@ -232,9 +232,10 @@ def _load_foreign(folder: Path, key: str) -> tuple[Any, Any, dict[str, Any]]:
         check_folder(folder)
         _, family = family_in(folder, f"{key}.source: ")
         tokenizer = load_tokenizer(folder)
-        model, found = family.load(
+        model, found = pretrained(
+            family.loader,
             folder,
-            torch.float32,
+            dtype=torch.float32,
             output_loading_info=True,
             ignore_mismatched_sizes=True,  # reported by `incomplete`, with a name
         )

@@ -9,14 +9,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from brido.models.loading import pretrained
 from brido.models.settings import ReadingSettings
 from brido.models.special_tokens import SpecialTokens
 from brido.models.tokens import Sources
@@ -114,10 +112,6 @@ class Family(ABC):
     started: ClassVar[int] = 0
     marks: ClassVar[tuple[int, ...]] = (0, 1)
     packs: bool = False
-
-    def load(self, folder: Path, dtype: torch.dtype, **how: Any) -> Any:
-        """The model of a folder in `save_pretrained`'s format; `how` goes to transformers."""
-        return pretrained(self.loader, folder, dtype=dtype, **how)
 
     @abstractmethod
     def special(self, model: PreTrainedModel) -> SpecialTokens:
