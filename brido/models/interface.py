@@ -132,13 +132,6 @@ class Family(ABC):
         """N texts of each source as the model writes them, flat: the given token, then at most
         `limit` tokens that are scored."""
 
-    def text(self, tokenizer: Any, sequences: Tensor) -> list[str]:
-        """The texts of written tokens [R, T], special tokens left out and white space tidied."""
-        texts = tokenizer.batch_decode(
-            sequences, skip_special_tokens=True, clean_up_tokenization_spaces=False
-        )
-        return [" ".join(text.replace(self.newline or " ", " ").split()) for text in texts]
-
     def batch_tokens(self, source: int, rows: int, limit: int) -> int:
         """What a document counts in `runtime.batch_tokens` while `rows` texts of it are written.
 

@@ -140,8 +140,12 @@ class LanguageModel(ModelParts):
         return Targets(ids.view(len(texts), -1, ids.shape[1]), lengths.view(len(texts), -1))
 
     def text(self, sequences: Tensor) -> list[str]:
-        """The texts of written sequences [R, T], special tokens left out."""
-        return self.family.text(self.tokenizer, sequences)
+        """The texts of written sequences [R, T], special tokens left out, white space tidied."""
+        texts = self.tokenizer.batch_decode(
+            sequences, skip_special_tokens=True, clean_up_tokenization_spaces=False
+        )
+        newline = self.family.newline or " "
+        return [" ".join(text.replace(newline, " ").split()) for text in texts]
 
     def ended(self, sequences: Tensor) -> list[bool]:
         """Whether each written sequence [R, T] was ended, be it by force at the maximum length."""
