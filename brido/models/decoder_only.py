@@ -230,14 +230,12 @@ class CausalSteps(Steps):
             self.past = RepeatedPrompt(model, prompts, mask.bool())
 
     def start(self, tokens: Tensor, rows_a_document: int) -> Tensor:
-        logits = self.logits
-        for token in tokens.unbind(1):
-            logits = self.step(token)
+        """See Steps; `tokens` are [B, 0]."""
         documents = torch.arange(len(tokens), device=tokens.device)
         rows = documents.repeat_interleave(rows_a_document)
         self.positions = self.positions[rows]
         self.past.take(rows)
-        return logits
+        return self.logits
 
     def step(self, tokens: Tensor) -> Tensor:
         logits = self.past.step(tokens, self.positions)
