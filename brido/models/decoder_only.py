@@ -27,7 +27,7 @@ from brido.models.sharing.packed_attention import PACKED_ROWS, packed_attention
 from brido.models.sharing.pasts import Pasts, rows_of
 from brido.models.sharing.prompt_attention import RepeatedPrompt, SharedPrompt
 from brido.models.sharing.shared_prefix import CachedStates, PackedStates
-from brido.models.special_tokens import SpecialTokens, end_tokens, pad_token
+from brido.models.special_tokens import end_tokens, pad_token
 from brido.models.tokens import Sources, left_padded
 from brido.utils.errors import ArgumentError, BridoError
 
@@ -57,10 +57,6 @@ class DecoderOnly(Family):
     has_positions: bool = True
     packs: bool = True
     unknown: bool = False
-
-    def special(self, model: PreTrainedModel) -> SpecialTokens:
-        """See Family. A model without a pad token pads with its (first) end."""
-        return SpecialTokens.of(model)
 
     def read(self, parts: ModelParts, documents: Sequence[str]) -> Sources:
         """See Family: whole prompts, padded on the left; the document is what is cut."""

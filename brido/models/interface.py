@@ -113,9 +113,9 @@ class Family(ABC):
     marks: ClassVar[tuple[int, ...]] = (0, 1)
     packs: bool = False
 
-    @abstractmethod
     def special(self, model: PreTrainedModel) -> SpecialTokens:
         """The tokens that steer what a model writes. Raise BridoError if they are not usable."""
+        return SpecialTokens.of(model)
 
     @abstractmethod
     def read(self, parts: ModelParts, documents: Sequence[str]) -> Sources:
