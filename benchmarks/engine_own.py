@@ -8,8 +8,7 @@ import torch
 
 from brido.likelihood.likelihood import sequence_statistics
 from brido.models.checkpoint import load_checkpoint
-from brido.models.family import family_of
-from brido.models.language_model import columns_first, lay_out
+from brido.models.language_model import columns_first, lay_out, written_with
 from brido.search import SamplingSettings, SearchSettings, beam_search, diverse_beam_search, sample
 from brido.search.sampling import document_uniforms
 
@@ -72,7 +71,7 @@ class Unpacked(Brido):
     """This project without `brido.models.products`, as on processors of other makers than AMD."""
 
     def lay_out(self) -> None:
-        columns_first(family_of(self.model.config).written_with(self.model))
+        columns_first(written_with(self.model))
 
 
 class Transformers:

@@ -126,7 +126,8 @@ def training_rate(model: torch.nn.Module, params: Params, documents: int) -> Mea
     tokens = params.reading_of("base").max_source_tokens
     ids, texts, lengths = random_batch(model, (tokens, 1 + params.num_candidates, limit - 1))
     scores = torch.linspace(1, 0, params.num_candidates, dtype=torch.float64, device=device)[None]
-    batch = Batch(Sources(ids, torch.ones_like(ids)), Targets(texts, lengths), scores)
+    eligible = torch.ones_like(scores, dtype=torch.bool)
+    batch = Batch(Sources(ids, torch.ones_like(ids)), Targets(texts, lengths), scores, eligible)
 
     def passes(count: int) -> None:
         for _ in range(count):

@@ -121,7 +121,8 @@ def make_batch(model: torch.nn.Module, source: int, candidates: int, tokens: int
     """One document with a reference and candidates of 3/4 to all of `tokens`."""
     ids, texts, lengths = random_batch(model, (source, 1 + candidates, tokens), least=0.75)
     scores = torch.linspace(1, 0, candidates, dtype=torch.float64, device=ids.device)[None]
-    return Batch(Sources(ids, torch.ones_like(ids)), Targets(texts, lengths), scores)
+    eligible = torch.ones_like(scores, dtype=torch.bool)
+    return Batch(Sources(ids, torch.ones_like(ids)), Targets(texts, lengths), scores, eligible)
 
 
 def one_step(model: torch.nn.Module, side: str, batch: Batch) -> float:

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from brido.models.loading import pretrained, whole
+from brido.models.loading import SMALLEST_SHARE, pretrained, whole
 from brido.utils.device import computing_device, inference_dtype, memory_errors
 from brido.utils.errors import BridoError, first_line
 from brido.utils.hub_errors import hub_errors
@@ -36,8 +36,6 @@ UNSUPPORTED, SUPPORTED = 3, 209
 LONGEST = 2048
 # Words of a chunk for the T5, tokens of one for a classifier.
 WORDS, TOKENS = 500, 400
-# Embeddings are rounded up; of a folder without its tokenizer transformers makes an empty one.
-SMALLEST_SHARE = 0.5
 # A sentence below it is in doubt.
 DOUBT = 0.5
 

@@ -104,11 +104,11 @@ def sequence_statistics(
     # A family that packs its texts spends nothing on padding: fewer groups will do.
     groups = group_by_length(scored, micro_batch, input_ids.device.type, family.packs)
     again = micro_batch is not None and torch.is_grad_enabled()
+    states = family.states(model, sources, candidate_ids[:, 0, :1], passes=len(groups))
     sums = []
-    with family.states(model, sources, candidate_ids[:, 0, :1], passes=len(groups)) as states:
-        for group in groups:
-            run = partial(_group_sums, states, group.rows(candidate_ids), group)
-            sums.append(checkpoint(run, use_reentrant=False) if again else run())
+    for group in groups:
+        run = partial(_group_sums, states, group.rows(candidate_ids), group)
+        sums.append(checkpoint(run, use_reentrant=False) if again else run())
     log_probability, mean = ungrouped(groups, sums)
     return SequenceStatistics(log_probability, mean, lengths.to(input_ids.device))
 

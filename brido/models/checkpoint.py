@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from brido.models.completeness import check_folder, incomplete, tensor_count
+from brido.models.completeness import incomplete
 from brido.models.family import family_of
-from brido.models.gguf import gguf_file, gguf_tensors, load_gguf, sha256
-from brido.models.loading import pretrained
+from brido.models.folder_files import check_folder, tensor_count
+from brido.models.gguf import gguf_file, gguf_tensors, load_gguf
+from brido.models.loading import pretrained, weights
 from brido.models.lora import merge_adapter
 from brido.models.special_tokens import end_tokens
 from brido.utils.atomic import atomic_folder
@@ -21,6 +23,8 @@ from brido.utils.paths import user_path
 if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+    from brido.models.interface import Family
 
     Loaded = tuple[PreTrainedModel, PreTrainedTokenizerBase]
 
@@ -60,7 +64,8 @@ def store_checkpoint(
             f"{key}.revision: {source} is a {kind} and has no revisions: set it to null"
         )
     if file:
-        description["sha256"] = sha256(file)
+        with file.open("rb") as content:
+            description["sha256"] = hashlib.file_digest(content, "sha256").hexdigest()
     elif not origin.is_dir():
         origin = fetch(source, revision, key)
         description["commit"] = origin.name
@@ -180,9 +185,9 @@ def load_checkpoint(folder: Path, dtype: torch.dtype) -> Loaded:
         again = f"make it again with `dvc repro -sf checkpoint@{name}`{tuned}"
     try:
         check_folder(folder)
-        family = family_of(_config(folder))
-        model, found = family.load(folder, dtype, output_loading_info=True)
-        if missing := sorted(map(str, found["missing_keys"])):
+        _, family = family_in(folder)
+        model, found = pretrained(family.loader, folder, dtype=dtype, output_loading_info=True)
+        if missing := weights(found, "missing"):
             raise ValueError(f"{len(missing)} weights are missing, such as {missing[0]}")
         return model, load_tokenizer(folder)
     except BridoError:
@@ -191,10 +196,20 @@ def load_checkpoint(folder: Path, dtype: torch.dtype) -> Loaded:
         raise BridoError(f"{folder} cannot be loaded ({first_line(error)}): {again}") from error
 
 
-def _config(folder: Path) -> Any:
+def family_in(folder: Path, key: str = "") -> tuple[Any, Family]:
+    """The config and the family of a folder's model; `key` begins the message of an error.
+
+    Raises:
+        BridoError: it is of a kind that does not write text, or asks for code of its own.
+        Exception: what transformers raises for settings that are damaged.
+    """
     from transformers import AutoConfig
 
-    return pretrained(AutoConfig, folder)
+    config = pretrained(AutoConfig, folder)
+    try:
+        return config, family_of(config)  # warns where the family is unknown
+    except BridoError as error:
+        raise BridoError(f"{key}{folder} holds {error}") from None
 
 
 def load_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
@@ -215,17 +230,14 @@ def _load_foreign(folder: Path, key: str) -> tuple[Any, Any, dict[str, Any]]:
 
     try:
         check_folder(folder)
-        config = _config(folder)
-        try:
-            family = family_of(config)  # warns where the family is unknown
-        except BridoError as error:
-            raise BridoError(f"{key}.source: {folder} holds {error}") from None
+        _, family = family_in(folder, f"{key}.source: ")
         tokenizer = load_tokenizer(folder)
-        model, found = family.load(
+        model, found = pretrained(
+            family.loader,
             folder,
-            torch.float32,
+            dtype=torch.float32,
             output_loading_info=True,
-            ignore_mismatched_sizes=True,  # reported by _incomplete, with a name
+            ignore_mismatched_sizes=True,  # reported by `incomplete`, with a name
         )
     except BridoError:
         raise

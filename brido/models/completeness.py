@@ -1,8 +1,4 @@
-"""Whether a stranger's checkpoint is whole, as far as transformers does not look itself.
-
-Missing weights would be random numbers, and a count of layers that no file backs would be built all
-the same, for hours.
-"""
+"""Whether a stranger's checkpoint that was loaded is whole: missing weights are random numbers."""
 
 from __future__ import annotations
 
@@ -11,66 +7,13 @@ from collections.abc import Iterator
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
-from zipfile import ZipFile, is_zipfile
 
 import torch
-from safetensors import safe_open
 
 from brido.models.family import family_of
-from brido.models.folder_files import check_files
-from brido.models.loading import MOST_UNUSED
+from brido.models.loading import MOST_UNUSED, SMALLEST_SHARE, weights
 from brido.models.lora import not_finite
 from brido.utils.errors import BridoError, first_line, short, some
-
-# Embeddings are rounded up to a size that hardware likes, but a tokenizer that knows less than this
-# share of them is not the model's: of a folder without its files transformers makes an empty one.
-SMALLEST_SHARE = 0.5
-_LAYERS = {"num_hidden_layers", "encoder_layers", "decoder_layers", "num_layers",
-           "num_decoder_layers", "n_layer", "n_layers", "block_count"}  # fmt: skip
-
-
-def check_layers(settings: Any, tensors: int | None) -> None:
-    """Raise ValueError if a count of layers is more than the number of tensors in the files."""
-    for name, value in settings.items() if isinstance(settings, dict) else ():
-        if isinstance(value, dict):
-            check_layers(value, tensors)
-        elif name in _LAYERS and tensors is not None and type(value) is int and value > tensors:
-            raise ValueError(
-                f"the settings say {name} {value:,}, but the files hold only {tensors:,} tensors"
-            )
-
-
-def check_folder(folder: Path) -> None:
-    """`check_layers` for a folder, before anything of its size is built.
-
-    Raises:
-        ValueError: see `check_files` and `check_layers`.
-        Exception: what a parser raises for files that are damaged.
-    """
-    config = folder / "config.json"
-    settings = json.loads(config.read_text(encoding="utf-8")) if config.is_file() else None
-    check_files(folder, settings)
-    check_layers(settings, tensor_count(folder))
-
-
-def tensor_count(folder: Path) -> int | None:
-    """The number of tensors in a folder's weights, by their heads alone; None if they do not say.
-
-    An older file is a zip archive with at least an entry a tensor. Nothing of it is unpacked.
-    """
-    count = 0
-    for file in folder.glob("*.safetensors"):
-        with safe_open(file, "pt") as weights:
-            count += len(list(weights.keys()))
-    if count:
-        return count
-    files = [file for file in folder.glob("pytorch_model*.bin") if file.is_file()]
-    if not files or not all(map(is_zipfile, files)):
-        return None
-    for file in files:
-        with ZipFile(file) as archive:
-            count += len(archive.namelist())
-    return count
 
 
 def computed(model: Any, name: str) -> bool:
@@ -86,7 +29,9 @@ def computed(model: Any, name: str) -> bool:
     except AttributeError:
         return False
     weight = getattr(module, attribute, None)
-    if not isinstance(weight, torch.Tensor) or weight.numel() < 2 or _constant(weight):
+    if not isinstance(weight, torch.Tensor) or weight.numel() < 2:
+        return False
+    if (weight == weight.flatten()[0]).all():
         return False
     copy = deepcopy(module)
     for seed in (0, 1):
@@ -101,10 +46,6 @@ def computed(model: Any, name: str) -> bool:
     return True
 
 
-def _constant(weight: torch.Tensor) -> bool:
-    return bool((weight == weight.flatten()[0]).all())
-
-
 def incomplete(
     model: Any, tokenizer: Any, found: dict[str, Any], tensors: int | None, folder: Path
 ) -> Iterator[str]:
@@ -112,14 +53,11 @@ def incomplete(
 
     found: what transformers says of its weights; tensors: how many the files hold.
     """
-    missing = [
-        name for name in sorted(map(str, found["missing_keys"])) if not computed(model, name)
-    ]
-    if missing:
+    if missing := [name for name in weights(found, "missing") if not computed(model, name)]:
         yield f"{len(missing)} weights are missing from the file, such as {short(missing[0])}"
-    if names := sorted(str(key[0]) for key in found["mismatched_keys"]):
+    if names := weights(found, "mismatched"):
         yield f"{len(names)} weights are of another shape in the file, such as {short(names[0])}"
-    unused = sorted(str(name) for name in found["unexpected_keys"])
+    unused = weights(found, "unexpected")
     if tensors is not None and len(unused) > MOST_UNUSED * tensors:
         yield (
             f"{len(unused)} weights of the file belong to none of the model's layers, "

@@ -27,7 +27,7 @@ from brido.models.sharing.packed_attention import PACKED_ROWS, packed_attention
 from brido.models.sharing.pasts import Pasts, rows_of
 from brido.models.sharing.prompt_attention import RepeatedPrompt, SharedPrompt
 from brido.models.sharing.shared_prefix import CachedStates, PackedStates
-from brido.models.special_tokens import SpecialTokens, end_tokens, pad_token
+from brido.models.special_tokens import end_tokens, pad_token
 from brido.models.tokens import Sources, left_padded
 from brido.utils.errors import ArgumentError, BridoError
 
@@ -58,23 +58,15 @@ class DecoderOnly(Family):
     packs: bool = True
     unknown: bool = False
 
-    def special(self, model: PreTrainedModel) -> SpecialTokens:
-        """See Family. A model without a pad token pads with its (first) end."""
-        return SpecialTokens.of(model)
-
     def read(self, parts: ModelParts, documents: Sequence[str]) -> Sources:
         """See Family: whole prompts, padded on the left; the document is what is cut."""
         prompt, limit = Prompt.of(parts.tokenizer, parts.reading), parts.reading.max_source_tokens
-        rows = [prompt.fit(document, limit) for document in documents]
-        width = max(len(ids) for ids, _ in rows)
-        ids = torch.zeros(len(rows), width, dtype=torch.long)
-        mask = torch.zeros_like(ids)
+        rows, cut = prompt.fit_all(documents, limit)
         # A pad is hidden by the mask, so any token will do where a tokenizer names none.
-        ids += parts.tokenizer.pad_token_id or 0
-        for place, (row, _) in enumerate(rows):
-            ids[place, width - len(row) :] = torch.tensor(row)
-            mask[place, width - len(row) :] = 1
-        return Sources(ids, mask, tuple(place for place, (_, cut) in enumerate(rows) if cut))
+        pad, width = parts.tokenizer.pad_token_id or 0, max(map(len, rows))
+        ids = torch.tensor([[pad] * (width - len(row)) + row for row in rows])
+        mask = torch.tensor([[0] * (width - len(row)) + [1] * len(row) for row in rows])
+        return Sources(ids, mask, tuple(cut))
 
     def unread(self, parts: ModelParts, documents: Sequence[str]) -> list[float]:
         prompt, limit = Prompt.of(parts.tokenizer, parts.reading), parts.reading.max_source_tokens
@@ -138,7 +130,7 @@ class DecoderOnly(Family):
 
     def states(
         self, model: PreTrainedModel, sources: Sources, given: Tensor, passes: int
-    ) -> AbstractContextManager[States]:
+    ) -> States:
         """See Family. Raise ArgumentError if `given` is not the prompt's last token."""
         if not torch.equal(given[:, 0], last_tokens(sources)):
             raise ArgumentError(
@@ -148,17 +140,13 @@ class DecoderOnly(Family):
             check_causal(model, given, partial(_logits, model))
         # Other attention takes no mask of this kind (flash_attention_2), or one to add (eager).
         if not self.packs or model.config._attn_implementation not in ("sdpa", PACKED_ROWS):
-            return nullcontext(RepeatedStates(model, sources))
+            return RepeatedStates(model, sources)
         # Keys and values that are kept have no gradient.
         keeps = passes > 1 and sources.ids.shape[1] > 1 and not torch.is_grad_enabled()
-        kind = CachedStates if keeps else PackedStates
-        return nullcontext(kind(model, sources))
+        return (CachedStates if keeps else PackedStates)(model, sources)
 
     def training(self, model: PreTrainedModel) -> AbstractContextManager[Any]:
         return packed_attention(model) if self.packs else nullcontext()
-
-    def written_with(self, model: PreTrainedModel) -> Iterator[torch.nn.Module]:
-        yield from model.modules()
 
 
 def _logits(model: PreTrainedModel, ids: Tensor) -> Tensor:
@@ -238,14 +226,12 @@ class CausalSteps(Steps):
             self.past = RepeatedPrompt(model, prompts, mask.bool())
 
     def start(self, tokens: Tensor, rows_a_document: int) -> Tensor:
-        logits = self.logits
-        for token in tokens.unbind(1):
-            logits = self.step(token)
+        """See Steps; `tokens` are [B, 0]."""
         documents = torch.arange(len(tokens), device=tokens.device)
         rows = documents.repeat_interleave(rows_a_document)
         self.positions = self.positions[rows]
         self.past.take(rows)
-        return logits
+        return self.logits
 
     def step(self, tokens: Tensor) -> Tensor:
         logits = self.past.step(tokens, self.positions)

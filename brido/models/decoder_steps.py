@@ -19,7 +19,6 @@ from brido.models.interface import Steps
 from brido.models.products import OutputLinear
 from brido.models.sharing.cross_attention import source_mask
 from brido.models.sharing.pasts import new_pasts, rows_of
-from brido.utils.errors import BridoError
 
 # The tokens that stand before what is written (see Steps).
 Given = tuple[int, ...]
@@ -30,15 +29,6 @@ class EncoderStates(BaseModelOutput):
     """The encoder's states as a model takes them back; mixtures of experts ask for routers too."""
 
     router_logits: Any = None
-
-
-def check_length(max_length: int, positions: int) -> None:
-    """Raise BridoError if the model cannot write so many tokens. The last one is never read."""
-    if max_length > positions + 1:
-        raise BridoError(
-            f"max_length ({max_length}) is more than the model's {positions} positions allow: "
-            "lower it"
-        )
 
 
 class DecoderSteps(Steps):
@@ -78,11 +68,8 @@ class SharedSteps(DecoderSteps):
         self.model: Any = model
         self.decoder: Any = model.get_decoder()
         self.given = given
-        places = self.decoder.embed_positions
         # mBART's and BART's tables of positions start at 2.
-        self.first_position = getattr(places, "offset", 0)
-        positions = places.num_embeddings - self.first_position
-        check_length(max_length, positions)
+        self.first_position = getattr(self.decoder.embed_positions, "offset", 0)
         self.norm_first = norm_first
         # Nearly always zero, and a pass over all logits to add.
         bias: Any = model.final_logits_bias

@@ -22,12 +22,7 @@ from brido.utils.device import is_out_of_memory
 from brido.utils.errors import BridoError
 
 if TYPE_CHECKING:
-    from transformers import (
-        BartForConditionalGeneration,
-        GenerationConfig,
-        PreTrainedModel,
-        PreTrainedTokenizerFast,
-    )
+    from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 # BART's order, so that bos, pad and eos have BART's ids 0, 1 and 2.
 SPECIAL_TOKENS = ["<s>", "<pad>", "</s>", "<unk>"]
@@ -70,9 +65,9 @@ def _check_memory(settings: EmbeddedSettings, vocabulary_size: int) -> None:
         )
 
 
-def _bart(settings: EmbeddedSettings, vocabulary_size: int) -> "BartForConditionalGeneration":
+def _bart(settings: EmbeddedSettings, vocabulary_size: int) -> "PreTrainedModel":
     """A BART of these sizes with random weights, cross-attention's projections near identity."""
-    from transformers import BartConfig, BartForConditionalGeneration
+    from transformers import BartConfig, BartForConditionalGeneration, GenerationConfig
 
     config = BartConfig(
         vocab_size=vocabulary_size,
@@ -97,36 +92,21 @@ def _bart(settings: EmbeddedSettings, vocabulary_size: int) -> "BartForCondition
     )
     model = BartForConditionalGeneration(config).float()
     for layer in model.model.decoder.layers:
-        _start_near_identity(layer.encoder_attn.v_proj, layer.encoder_attn.out_proj)
-    model.generation_config = _decoding(
-        settings,
+        for projection in (layer.encoder_attn.v_proj, layer.encoder_attn.out_proj):
+            projection.weight.data += torch.eye(settings.d_model)
+    model.generation_config = GenerationConfig(
+        bos_token_id=BOS,
+        pad_token_id=PAD,
+        eos_token_id=EOS,
         decoder_start_token_id=EOS,
         forced_bos_token_id=BOS,
         forced_eos_token_id=EOS,
         max_length=settings.max_summary_tokens,
-    )
-    return model
-
-
-@torch.no_grad()
-def _start_near_identity(*projections: torch.nn.Linear) -> None:
-    for projection in projections:
-        projection.weight.add_(torch.eye(projection.in_features))
-
-
-def _decoding(settings: EmbeddedSettings, **further: int) -> "GenerationConfig":
-    """How the model decodes by default."""
-    from transformers import GenerationConfig
-
-    return GenerationConfig(
-        bos_token_id=BOS,
-        pad_token_id=PAD,
-        eos_token_id=EOS,
         num_beams=settings.num_beams,
         length_penalty=settings.length_penalty,
         early_stopping=True,
-        **further,
     )
+    return model
 
 
 def learn_tokenizer(

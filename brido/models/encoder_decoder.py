@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
@@ -20,9 +20,17 @@ from transformers import (
 
 from brido.models.cache import CACHE
 from brido.models.causality import check_causal
-from brido.models.decoder_steps import EncoderStates, PlainSteps, SharedSteps, check_length
+from brido.models.decoder_steps import EncoderStates, PlainSteps, SharedSteps
 from brido.models.encoder_prompt import prompt_of
-from brido.models.interface import Family, Head, ModelParts, States, Steps, Texts
+from brido.models.interface import (
+    Family,
+    Head,
+    ModelParts,
+    States,
+    Steps,
+    Texts,
+    checkpoints_layers,
+)
 from brido.models.replay import can_replay, replayed
 from brido.models.sharing.cross_attention import (
     SHARED,
@@ -100,23 +108,34 @@ class EncoderDecoder(Family):
             yield str(error)
 
     def steps(self, model: PreTrainedModel, sources: Sources, limit: int) -> Steps:
+        positions = self.written_positions(model.config)
+        # The last token is never read.
+        if positions is not None and limit > positions + 1:
+            raise BridoError(
+                f"max_length ({limit}) is more than the model's {positions} positions allow: "
+                "lower it"
+            )
         states, given = self.encode(model, sources), (start_token(model),)
         if self.shares_source:
             static = can_replay(model, 0, limit)
             steps = SharedSteps(model, states, sources.mask, given, limit, self.norm_first, static)
             return replayed(steps, steps.pasts, limit)
-        positions = self.written_positions(model.config)
-        if positions is not None:
-            check_length(limit, positions)
         return PlainSteps(model, states, (sources.mask > 0).long(), given)
 
     def states(
         self, model: PreTrainedModel, sources: Sources, given: Tensor, passes: int
-    ) -> AbstractContextManager[States]:
+    ) -> States:
         states, mask = self.encode(model, sources), sources.mask
         if self.unknown:
             check_causal(model, given, partial(_logits, model, states[:1], mask[:1]))
-        return encoder_decoder_states(model, states, mask, given, passes, self.shares_source)
+        # transformers' layer checkpoints drop caches and run the attention again in the backward
+        # pass: with them each pass projects the source itself, and sharing needs a caller who keeps
+        # `training` open until the backward pass is over.
+        layers = model.training and torch.is_grad_enabled() and checkpoints_layers(model)
+        is_open = model.config._attn_implementation == SHARED
+        if self.shares_source and (is_open or not layers):
+            return SharingStates(model, states, mask, None if layers or passes == 1 else given)
+        return PlainStates(model, states, (mask > 0).long())
 
     def encode(self, model: PreTrainedModel, sources: Sources) -> Tensor:
         """The encoder's states [B, S, D] of sources."""
@@ -124,11 +143,7 @@ class EncoderDecoder(Family):
         return states
 
     def training(self, model: PreTrainedModel) -> AbstractContextManager[Any]:
-        return shared_cross_attention(model, self.shares_source)
-
-    def written_with(self, model: PreTrainedModel) -> Iterator[torch.nn.Module]:
-        yield from model.get_decoder().modules()
-        yield model.get_output_embeddings()
+        return shared_cross_attention(model) if self.shares_source else nullcontext()
 
 
 FAMILIES = (
@@ -166,29 +181,6 @@ def start_token(model: PreTrainedModel) -> int:
     raise BridoError(
         "this model cannot be searched: its generation_config lacks decoder_start_token_id"
     )
-
-
-@contextmanager
-def encoder_decoder_states(
-    model: PreTrainedModel, states: Tensor, mask: Tensor, given: Tensor, passes: int, shares: bool
-) -> Iterator[States]:
-    """States that share one set of source keys and values where the model can, else plain ones.
-
-    transformers' layer checkpoints drop caches and run the attention again in the backward pass:
-    with them each pass projects the source itself, and sharing needs a caller who keeps
-    `Family.training` open until the backward pass is over.
-    """
-    layers = model.training and torch.is_grad_enabled() and _checkpoints_layers(model)
-    open_block = model.config._attn_implementation == SHARED
-    if not shares or (layers and not open_block):
-        yield PlainStates(model, states, (mask > 0).long())
-    else:
-        start = None if layers or passes == 1 else given
-        yield SharingStates(model, states, mask, start)
-
-
-def _checkpoints_layers(model: PreTrainedModel) -> bool:
-    return any(getattr(module, "gradient_checkpointing", False) for module in model.modules())
 
 
 class PlainStates(States):

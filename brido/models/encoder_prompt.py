@@ -21,13 +21,16 @@ class PlainPrompt(Prompt):
         return ids
 
     def fit_all(self, documents: Sequence[str], limit: int) -> tuple[list[list[int]], list[int]]:
-        """At most `limit` tokens about every document, and the places of those that were cut."""
-        if len(self.pieces) == 2 and not self.pieces[1]:
-            texts = [self.pieces[0] + document for document in documents]
-            return _cut_at_their_ends(self.tokenizer, texts, limit)
-        fitted = [self.fit(document, limit) for document in documents]
-        cut = [place for place, (_, was_cut) in enumerate(fitted) if was_cut]
-        return [ids for ids, _ in fitted], cut
+        """See Prompt."""
+        if len(self.pieces) != 2 or self.pieces[1]:
+            return super().fit_all(documents, limit)
+        # The text ends with the document: the tokenizer cuts it, all documents at once.
+        texts = [self.pieces[0] + document for document in documents]
+        rows = self.tokenizer(texts, truncation=True, max_length=limit).input_ids
+        # Special tokens stand at the end of a cut text too, so its length alone says nothing.
+        full = [place for place, ids in enumerate(rows) if len(ids) == limit]
+        whole = self.tokenizer([texts[n] for n in full], verbose=False).input_ids if full else []
+        return rows, [place for place, ids in zip(full, whole, strict=True) if len(ids) > limit]
 
 
 def prompt_of(parts: ModelParts) -> PlainPrompt:
@@ -53,14 +56,3 @@ def own_prefix(tasks: Any) -> str:
     task = tasks.get("summarization") if isinstance(tasks, dict) else None
     prefix = task.get("prefix") if isinstance(task, dict) else None
     return prefix if isinstance(prefix, str) else ""
-
-
-def _cut_at_their_ends(
-    tokenizer: Any, texts: Sequence[str], limit: int
-) -> tuple[list[list[int]], list[int]]:
-    """At most `limit` tokens of every text, as the tokenizer cuts it, and the places of the cut."""
-    rows = tokenizer(list(texts), truncation=True, max_length=limit).input_ids
-    # Special tokens stand at the end of a cut text too, so its length alone says nothing.
-    full = [place for place, ids in enumerate(rows) if len(ids) == limit]
-    whole = tokenizer([texts[n] for n in full], verbose=False).input_ids if full else []
-    return rows, [place for place, ids in zip(full, whole, strict=True) if len(ids) > limit]

@@ -11,20 +11,16 @@ from brido.models import decoder_only, encoder_decoder, global_attention
 from brido.models.interface import Family
 from brido.utils.errors import BridoError
 
-_FAMILIES: dict[str, Family] = {}
+FAMILIES: dict[str, Family] = {
+    family.model_type: family
+    for module in (encoder_decoder, global_attention, decoder_only)
+    for family in module.FAMILIES
+}
 
 
 def register(family: Family) -> None:
     """Make a family known under its model_type; it takes the place of one of the same name."""
-    _FAMILIES[family.model_type] = family
-
-
-def families() -> dict[str, Family]:
-    """All families that are known, by model_type."""
-    for module in (encoder_decoder, global_attention, decoder_only):
-        for family in module.FAMILIES:
-            _FAMILIES.setdefault(family.model_type, family)
-    return _FAMILIES
+    FAMILIES[family.model_type] = family
 
 
 def family_of(config: Any) -> Family:
@@ -36,12 +32,11 @@ def family_of(config: Any) -> Family:
     Raises:
         BridoError: the model does not write text, or not by attention alone.
     """
-    known = families()
-    if config.model_type not in known:
+    if config.model_type not in FAMILIES:
         decodes_alone = not getattr(config, "is_encoder_decoder", False)
         module = decoder_only if decodes_alone else encoder_decoder
         register(module.unknown_family(config))
-    return known[config.model_type]
+    return FAMILIES[config.model_type]
 
 
 def check_scores(model: PreTrainedModel, scores: Tensor, every: bool = True) -> None:

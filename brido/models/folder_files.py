@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile, is_zipfile
 
 from safetensors import safe_open
 
@@ -13,17 +14,21 @@ from brido.utils.errors import short
 # Weights of these types are numbers as they stand; integers and 8 bits need a scale beside them.
 _FLOATS = {"F64", "F32", "F16", "BF16"}
 _POINTER = b"version https://git-lfs"
+_LAYERS = {"num_hidden_layers", "encoder_layers", "decoder_layers", "num_layers",
+           "num_decoder_layers", "n_layer", "n_layers", "block_count"}  # fmt: skip
 
 
-def check_files(folder: Path, settings: Any) -> None:
+def check_folder(folder: Path) -> None:
     """Check that a folder holds plain files, its own alone, and weights that are what they seem.
-
-    settings: the content of config.json.
 
     Raises:
         ValueError: a pipe or a device, which could be read for ever; a pointer of git-lfs; an index
-            that leads out of the folder; quantized weights, whether settings say so or not.
+            that leads out of the folder; quantized weights, whether settings say so or not; a count
+            of layers that no file backs, which would be built all the same, for hours.
+        Exception: what a parser raises for files that are damaged.
     """
+    config = folder / "config.json"
+    settings = json.loads(config.read_text(encoding="utf-8")) if config.is_file() else None
     for path in folder.iterdir():
         if path.exists() and not (path.is_file() or path.is_dir()):
             raise ValueError(f"{path.name} is a pipe or a device, not a file")
@@ -44,6 +49,7 @@ def check_files(folder: Path, settings: Any) -> None:
             "from, or a GGUF file, whose weights are dequantized"
         )
     _check_types(folder)
+    check_layers(settings, tensor_count(folder))
 
 
 def _check_index(path: Path) -> None:
@@ -71,3 +77,34 @@ def _check_types(folder: Path) -> None:
                     f"{short(odd[0])}, and config.json has no quantization_config that says how "
                     "to read them"
                 )
+
+
+def check_layers(settings: Any, tensors: int | None) -> None:
+    """Raise ValueError if a count of layers is more than the number of tensors in the files."""
+    for name, value in settings.items() if isinstance(settings, dict) else ():
+        if isinstance(value, dict):
+            check_layers(value, tensors)
+        elif name in _LAYERS and tensors is not None and type(value) is int and value > tensors:
+            raise ValueError(
+                f"the settings say {name} {value:,}, but the files hold only {tensors:,} tensors"
+            )
+
+
+def tensor_count(folder: Path) -> int | None:
+    """The number of tensors in a folder's weights, by their heads alone; None if they do not say.
+
+    An older file is a zip archive with at least an entry a tensor. Nothing of it is unpacked.
+    """
+    count = 0
+    for file in folder.glob("*.safetensors"):
+        with safe_open(file, "pt") as weights:
+            count += len(list(weights.keys()))
+    if count:
+        return count
+    files = [file for file in folder.glob("pytorch_model*.bin") if file.is_file()]
+    if not files or not all(map(is_zipfile, files)):
+        return None
+    for file in files:
+        with ZipFile(file) as archive:
+            count += len(archive.namelist())
+    return count

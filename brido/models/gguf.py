@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from brido.models.completeness import check_layers
+from brido.models.folder_files import check_layers
 from brido.models.loading import pretrained
 from brido.utils.errors import BridoError, first_line, quoted, some
 from brido.utils.paths import user_path
@@ -192,9 +191,3 @@ def _unquantised(read: PreTrainedModel) -> PreTrainedModel:
     model.tie_weights()
     model.generation_config = read.generation_config
     return model.eval()
-
-
-def sha256(path: Path) -> str:
-    """The SHA-256 of a file's content."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -9,14 +9,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from brido.models.loading import pretrained
 from brido.models.settings import ReadingSettings
 from brido.models.special_tokens import SpecialTokens
 from brido.models.tokens import Sources
@@ -30,6 +28,11 @@ class Head(NamedTuple):
 
     weight: Tensor
     bias: Tensor | None
+
+
+def checkpoints_layers(model: PreTrainedModel) -> bool:
+    """Whether a backward pass computes activations of the model's layers again."""
+    return any(getattr(module, "gradient_checkpointing", False) for module in model.modules())
 
 
 def has_plain_weights(model: PreTrainedModel) -> bool:
@@ -76,7 +79,7 @@ class Steps(ABC):
 
 
 class States(ABC):
-    """A model that has read B documents and scores texts of them, inside `Family.states`.
+    """A model that has read B documents and scores texts of them.
 
     head: what turns `hidden` into logits; None where `hidden` gives the logits themselves.
     """
@@ -110,13 +113,9 @@ class Family(ABC):
     marks: ClassVar[tuple[int, ...]] = (0, 1)
     packs: bool = False
 
-    def load(self, folder: Path, dtype: torch.dtype, **how: Any) -> Any:
-        """The model of a folder in `save_pretrained`'s format; `how` goes to transformers."""
-        return pretrained(self.loader, folder, dtype=dtype, **how)
-
-    @abstractmethod
     def special(self, model: PreTrainedModel) -> SpecialTokens:
         """The tokens that steer what a model writes. Raise BridoError if they are not usable."""
+        return SpecialTokens.of(model)
 
     @abstractmethod
     def read(self, parts: ModelParts, documents: Sequence[str]) -> Sources:
@@ -132,13 +131,6 @@ class Family(ABC):
     ) -> list[list[int]]:
         """N texts of each source as the model writes them, flat: the given token, then at most
         `limit` tokens that are scored."""
-
-    def text(self, tokenizer: Any, sequences: Tensor) -> list[str]:
-        """The texts of written tokens [R, T], special tokens left out and white space tidied."""
-        texts = tokenizer.batch_decode(
-            sequences, skip_special_tokens=True, clean_up_tokenization_spaces=False
-        )
-        return [" ".join(text.replace(self.newline or " ", " ").split()) for text in texts]
 
     def batch_tokens(self, source: int, rows: int, limit: int) -> int:
         """What a document counts in `runtime.batch_tokens` while `rows` texts of it are written.
@@ -158,19 +150,15 @@ class Family(ABC):
     @abstractmethod
     def states(
         self, model: PreTrainedModel, sources: Sources, given: Tensor, passes: int
-    ) -> AbstractContextManager[States]:
+    ) -> States:
         """What the likelihood needs, for `passes` calls of `States.hidden`.
 
-        given [B, 1]: the token before the texts. Patches of a model live inside the block only.
+        given [B, 1]: the token before the texts.
         """
 
     def training(self, model: PreTrainedModel) -> AbstractContextManager[Any]:
-        """A block around forward and backward passes that needs what `states` patches."""
+        """A block around forward and backward passes, with what `States.hidden` patches."""
         return nullcontext()
-
-    def written_with(self, model: PreTrainedModel) -> Iterator[torch.nn.Module]:
-        """The modules that run at every step of a search."""
-        return iter(())
 
     def positions(self, config: Any) -> int | None:
         """How many tokens a model can read (and write); None where it sets no limit."""

@@ -140,8 +140,12 @@ class LanguageModel(ModelParts):
         return Targets(ids.view(len(texts), -1, ids.shape[1]), lengths.view(len(texts), -1))
 
     def text(self, sequences: Tensor) -> list[str]:
-        """The texts of written sequences [R, T], special tokens left out."""
-        return self.family.text(self.tokenizer, sequences)
+        """The texts of written sequences [R, T], special tokens left out, white space tidied."""
+        texts = self.tokenizer.batch_decode(
+            sequences, skip_special_tokens=True, clean_up_tokenization_spaces=False
+        )
+        newline = self.family.newline or " "
+        return [" ".join(text.replace(newline, " ").split()) for text in texts]
 
     def ended(self, sequences: Tensor) -> list[bool]:
         """Whether each written sequence [R, T] was ended, be it by force at the maximum length."""
@@ -169,7 +173,13 @@ def lay_out(model: PreTrainedModel) -> None:
     """Lay a model's weights out for writing on a processor: packed where that is faster, else by
     columns."""
     if model.device.type == "cpu" and not pack_layers(model):
-        columns_first(family_of(model.config).written_with(model))
+        columns_first(written_with(model))
+
+
+def written_with(model: PreTrainedModel) -> list[torch.nn.Module]:
+    """The modules that run at every step of a search: all but those of an encoder."""
+    reading = set(model.get_encoder().modules()) if model.config.is_encoder_decoder else set()
+    return [module for module in model.modules() if module not in reading]
 
 
 def columns_first(modules: Iterable[torch.nn.Module]) -> None:

@@ -7,7 +7,7 @@ terminal, where `yes |` may answer too. Here the answer is always no.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,9 @@ from brido.utils.errors import BridoError, short, some
 
 # Published files have some weights that a model does not use (a task's head, old buffers).
 MOST_UNUSED = 0.2
+# Embeddings are rounded up to a size that hardware likes, but a tokenizer that knows less than this
+# share of them is not the model's: of a folder without its files transformers makes an empty one.
+SMALLEST_SHARE = 0.5
 
 
 def pretrained(kind: Any, source: Any, **how: Any) -> Any:
@@ -91,13 +94,7 @@ def whole(kind: Any, source: Any, **how: Any) -> Any:
     """
     how |= {"output_loading_info": True, "ignore_mismatched_sizes": True}
     model, found = pretrained(kind, source, **how)
-    # Each entry is a name, or begins with one.
-    named = {
-        what: sorted(
-            str(one[0] if isinstance(one, tuple) else one) for one in found[f"{what}_keys"]
-        )
-        for what in ("missing", "mismatched", "unexpected")
-    }
+    named = {what: weights(found, what) for what in ("missing", "mismatched", "unexpected")}
     if len(named["unexpected"]) <= MOST_UNUSED * len(model.state_dict()):
         del named["unexpected"]
     if problems := [f"{len(keys)} {what}, {some(keys, 1)}" for what, keys in named.items() if keys]:
@@ -106,6 +103,12 @@ def whole(kind: Any, source: Any, **how: Any) -> Any:
             "): it is another model, or its files are damaged"
         )
     return model
+
+
+def weights(found: Mapping[str, Any], what: str) -> list[str]:
+    """The names of the weights that transformers found `missing`, `mismatched` or `unexpected`."""
+    # Each entry is a name, or begins with one.
+    return sorted(str(one[0] if isinstance(one, tuple) else one) for one in found[f"{what}_keys"])
 
 
 @contextmanager

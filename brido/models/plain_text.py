@@ -29,11 +29,8 @@ def tokens_of(
     """
     cuts = [start + 1 for start in _spelled(text, inside, control)]
     parts = [text[start:end] for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True)]
-    return [token for ids in _encode(tokenizer, parts) for token in ids]
-
-
-def _encode(tokenizer: PreTrainedTokenizerBase, parts: list[str]) -> list[list[int]]:
-    return tokenizer(parts, add_special_tokens=False, verbose=False).input_ids
+    rows = tokenizer(parts, add_special_tokens=False, verbose=False).input_ids
+    return [token for ids in rows for token in ids]
 
 
 def _spelled(text: str, inside: list[tuple[int, int]], control: tuple[str, ...]) -> Iterator[int]:

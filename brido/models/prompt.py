@@ -72,6 +72,12 @@ class Prompt:
             return ids, False
         return self.ids(self.cut(document, limit)), True
 
+    def fit_all(self, documents: Sequence[str], limit: int) -> tuple[list[list[int]], list[int]]:
+        """At most `limit` tokens about every document, and the places of those that were cut."""
+        fitted = [self.fit(document, limit) for document in documents]
+        cut = [place for place, (_, was_cut) in enumerate(fitted) if was_cut]
+        return [ids for ids, _ in fitted], cut
+
     def cut(self, document: str, limit: int) -> str:
         """Return the beginning of a document with which the prompt has at most `limit` tokens.
 

@@ -57,7 +57,7 @@ def left_padded(sources: Sources) -> tuple[Tensor, Tensor]:
         BridoError: a prompt is empty.
     """
     lengths = sources.mask.sum(1)
-    if len(lengths) and not bool(lengths.min()):
+    if not bool(lengths.min()):
         raise BridoError("a prompt is empty: it needs at least one token")
     # A stable sort keeps the tokens in their order.
     mask, order = sources.mask.sort(dim=1, stable=True)

@@ -192,16 +192,11 @@ def _text(completion: Any, name: str) -> str:
 
 def _setting_problems(reward: ConsensusReward) -> Iterator[str]:
     """What is wrong with the settings of a reward."""
-    choices: dict[str, tuple[Any, tuple[Any, ...]]] = {
-        "combination": (reward.combination, get_args(Combination)),
-        "tokenizer": (reward.tokenizer, get_args(Tokenizer)),
-        **{
-            name: (getattr(reward, name), (True, False))
-            for name in ("shuffled", "use_stemmer", "gather")
-        },
-    }
-    for name, (value, known) in choices.items():
-        if not any(value is each or value == each for each in known if type(value) is type(each)):
+    choices = {"combination": get_args(Combination), "tokenizer": get_args(Tokenizer)}
+    choices |= dict.fromkeys(("shuffled", "use_stemmer", "gather"), (True, False))
+    for name, known in choices.items():
+        value = getattr(reward, name)
+        if type(value) is not type(known[0]) or value not in known:
             yield f"{name} must be {' or '.join(map(str, known))}, not {quoted(value)}"
     every = ", ".join(CLEANING_RULES)
     if isinstance(reward.rules, str) or not isinstance(reward.rules, Collection):

@@ -36,12 +36,10 @@ def own_search(
             checkpoint[name] = checkpoint.get(new_tokens)
         elif checkpoint.get(new_tokens) is not None:
             checkpoint[name] = checkpoint[new_tokens] + 1
-    given = overrides or {}
-    choices = {name: (given.get(name), checkpoint.get(name)) for name in _FIELDS}
-    return {
-        name: next((value for value in choices[name] if value is not None), default)
-        for name, default in _FIELDS.items()
-    }
+    chosen = dict(_FIELDS)
+    for source in (checkpoint, overrides or {}):
+        chosen |= {name: source[name] for name in _FIELDS if source.get(name) is not None}
+    return chosen
 
 
 def says_length(generation_config: Mapping[str, Any], behind_prompts: bool = False) -> bool:

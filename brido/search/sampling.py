@@ -42,8 +42,8 @@ def greedy_search(
     input_ids: Tensor,
     attention_mask: Tensor,
     settings: SearchSettings,
-    guidance: Guidance | None = None,
-    on_step: OnStep | None = None,
+    guidance: Guidance | None,
+    on_step: OnStep | None,
 ) -> SearchResult:
     """The most likely token at each step: one sequence a document.
 

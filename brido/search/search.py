@@ -16,6 +16,7 @@ from brido.models.family import check_scores, family_of
 from brido.search.beams import Search
 from brido.search.guidance import Guidance, guided_steps
 from brido.search.result import OnStep, SearchResult
+from brido.search.sampling import greedy_search
 from brido.search.settings import SearchSettings, check_settings
 from brido.utils.errors import BridoError
 
@@ -56,11 +57,7 @@ def beam_search(
     check_settings(settings, SearchSettings)
     if settings.num_beam_groups != 1:
         raise BridoError("beam_search has no groups: use diverse_beam_search for num_beam_groups")
-    if settings.num_beams == 1:
-        from brido.search.sampling import greedy_search
-
-        return greedy_search(model, input_ids, attention_mask, settings, guidance, on_step)
-    return _run(model, input_ids, attention_mask, settings, guidance, on_step)
+    return diverse_beam_search(model, input_ids, attention_mask, settings, guidance, on_step)
 
 
 def diverse_beam_search(
@@ -85,19 +82,8 @@ def diverse_beam_search(
         8
     """
     check_settings(settings, SearchSettings)
-    if settings.num_beam_groups == 1:
-        return beam_search(model, input_ids, attention_mask, settings, guidance, on_step)
-    return _run(model, input_ids, attention_mask, settings, guidance, on_step)
-
-
-def _run(
-    model: PreTrainedModel,
-    input_ids: torch.Tensor,
-    attention_mask: torch.Tensor,
-    settings: SearchSettings,
-    guidance: Guidance | None = None,
-    on_step: OnStep | None = None,
-) -> SearchResult:
+    if settings.num_beams == 1:
+        return greedy_search(model, input_ids, attention_mask, settings, guidance, on_step)
     sources = as_written_sources(model, input_ids, attention_mask)
     family = family_of(model.config)
     special = family.special(model)

@@ -117,22 +117,11 @@ def most_source_tokens(folder: Path, written: int) -> int | None:
 
 
 def _kind_of(folder: Path) -> tuple[Any, Family]:
-    """A model's config and family.
-
-    Raises:
-        BridoError: it is of a kind that does not write text, or config.json cannot be used.
-    """
-    from transformers import AutoConfig
-
-    from brido.models.family import family_of
-    from brido.models.loading import pretrained
+    """`family_in`; a BridoError too if config.json cannot be used."""
+    from brido.models.checkpoint import family_in
 
     with parsing(lambda reason: f"{folder}/config.json cannot be used: {reason}"):
-        config = pretrained(AutoConfig, folder)
-    try:
-        return config, family_of(config)
-    except BridoError as error:
-        raise BridoError(f"{folder} holds {error}") from None
+        return family_in(folder)
 
 
 def decoding_of(folder: Path, usage: Usage) -> dict[str, Any]:

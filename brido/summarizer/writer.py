@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 from typing import Literal, NamedTuple
 
 from brido.candidates.blocks import WINDOW, too_few
 from brido.candidates.local import Generator, Written
 from brido.checkers.mentions import text_mentions
-from brido.models.settings import ReadingSettings
 from brido.search import SearchSettings
 from brido.search.settings import GuidanceSettings
 from brido.summarizer.election import elect
@@ -19,8 +17,7 @@ from brido.summarizer.summary import Summary
 from brido.utils.blank import is_blank
 from brido.utils.errors import BridoError
 from brido.utils.text import clean
-from brido.work.settings import RuntimeSettings
-from brido.work.worker import Advance, Result
+from brido.work.worker import Result
 
 # What becomes of a document that is longer than the model reads.
 Long = Literal["cut", "refuse"]
@@ -78,24 +75,14 @@ def chunks(
 class SummaryWriter(Generator):
     """Writes the summaries of chunks of documents; a worker (`brido.work.worker.MakeWorker`)."""
 
-    def __init__(
-        self,
-        folder: Path,
-        reading: ReadingSettings,
-        runtime: RuntimeSettings,
-        writing: Writing,
-        device: str = "",
-        advance: Advance = lambda count, *, tokens=0: None,
-    ) -> None:
-        super().__init__(folder, reading, runtime, writing, device, advance)
-        self._writing = writing
+    _settings: Writing
 
     def __call__(self, chunk: Sequence[Named]) -> Result:
         """Return a row for each document: id, `summary` (a Summary), `refused` (what was too long).
 
         summary is None where the document is refused.
         """
-        refused = self._refused([self._writing.read(named.document) for named in chunk])
+        refused = self._refused([self._settings.read(named.document) for named in chunk])
         kept = [named for named, share in zip(chunk, refused, strict=True) if not share]
         summaries = iter(self.write(kept))
         rows = [
@@ -106,7 +93,7 @@ class SummaryWriter(Generator):
 
     def _refused(self, documents: Sequence[str]) -> list[float]:
         """The unread share of each document that is too long; 0 where it is not refused."""
-        if self._writing.long == "cut" or not documents:
+        if self._settings.long == "cut" or not documents:
             return [0.0] * len(documents)
         return self.language.family.unread(self.language, documents)
 
@@ -116,11 +103,11 @@ class SummaryWriter(Generator):
         Raises:
             BridoError: there are too few different documents for the guidance.
         """
-        guidance = self._writing.guidance
+        guidance = self._settings.guidance
         # The same id may come twice: here a document is known by its place.
         readable = [place for place, named in enumerate(chunk) if not is_blank(named.document)]
         names = _unique([str(chunk[place].id) for place in readable])
-        texts = [self._writing.read(chunk[place].document) for place in readable]
+        texts = [self._settings.read(chunk[place].document) for place in readable]
         if guidance and texts and too_few(texts, guidance.others):
             raise BridoError(
                 f"guidance needs {guidance.others} other documents with different texts for each "
@@ -128,7 +115,7 @@ class SummaryWriter(Generator):
                 "write without guidance (--no-guided)"
             )
         documents = dict(zip(names, texts, strict=True))
-        result = self.generate(documents, self._writing.search, guidance=guidance)
+        result = self.generate(documents, self._settings.search, guidance=guidance)
         unread = dict.fromkeys(range(len(texts)), 0.0)
         if cut := [texts[place] for place in result.cut]:
             shares = self.language.family.unread(self.language, cut)
@@ -143,7 +130,7 @@ class SummaryWriter(Generator):
 
     def _elected(self, written: Sequence[Written]) -> Iterator[tuple[str, bool, float | None]]:
         """The text of each document, whether it ended, and its agreement if candidates voted."""
-        if not self._writing.elects:
+        if not self._settings.elects:
             for each in written:
                 yield each.texts[0], each.ended[0], None
             return

@@ -25,14 +25,14 @@ class Batch(NamedTuple):
 
     sources: the documents [B, S]; targets: text 0 of a document is the cross-entropy's, the rest
     its candidates [B, 1 + N, T]; scores [B, N] float64, best first. eligible [B, N]: False where a
-    document has fewer candidates than others (None: all have N). anchor [B, 1 + N]: the base's
-    likelihoods, which the loss subtracts, or None.
+    document has fewer candidates than others. anchor [B, 1 + N]: the base's likelihoods, which the
+    loss subtracts, or None.
     """
 
     sources: Sources
     targets: Targets
     scores: Tensor
-    eligible: Tensor | None = None
+    eligible: Tensor
     anchor: Tensor | None = None
 
 
@@ -90,12 +90,11 @@ class Batches:
             ranked = document.candidates[:count]
             rows.append([self.target(document), *ranked, *[""] * (width - count)])
             scores.append([*document.scores[:count], *[0.0] * (width - count)])
-        places = torch.arange(width)
         return Batch(
             sources,
             self.language.write(rows, sources, self.max_candidate_tokens),
             torch.tensor(scores, dtype=torch.float64).view(len(documents), width),
-            None if min(counts) == width else places < torch.tensor(counts)[:, None],
+            torch.arange(width) < torch.tensor(counts)[:, None],
         )
 
 

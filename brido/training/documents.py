@@ -41,13 +41,6 @@ class RankedDocuments(Sequence[RankedDocument]):
         without = np.array(table["reference"].is_null().to_pylist(), dtype=bool)
         self.unlabelled = int(without[self._rows].sum())
 
-    def skipped_note(self, split: str) -> str:
-        """Say what was left out."""
-        return (
-            f"{len(self.skipped):,} {split} documents are left out, because they have fewer than "
-            f"two distinct candidates that can be elected: {some(self.skipped)}"
-        )
-
     @property
     def num_candidates(self) -> int:
         """N, the most that a document can have."""
@@ -79,10 +72,15 @@ def notes(
     """Sentences on documents without an order, and on those without a reference to be taught."""
     for split, ranked in (("train", documents), ("validation", validation)):
         if ranked.skipped:
-            yield ranked.skipped_note(split)
+            yield (
+                f"{len(ranked.skipped):,} {split} documents are left out, because they have fewer "
+                f"than two distinct candidates that can be elected: {some(ranked.skipped)}"
+            )
     if documents.unlabelled and cross_entropy == "reference":
-        count = f"{documents.unlabelled:,} documents have no reference"
-        yield f"{count}: the elected candidate takes its place"
+        yield (
+            f"{documents.unlabelled:,} documents have no reference: the elected candidate takes "
+            "its place"
+        )
 
 
 class SummaryPairs(list[RankedDocument]):

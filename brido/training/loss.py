@@ -4,6 +4,9 @@
 `listwise_loss`.
 """
 
+from typing import get_args
+
+from brido.utils.arguments import check_choices
 from brido.utils.extras import extra
 
 with extra("torch"):
@@ -11,7 +14,6 @@ with extra("torch"):
 
     from brido.training.loss_arguments import (
         candidate_tensors,
-        check_choices_of_loss,
         check_finite_tensors,
         check_not_negative,
         check_positive,
@@ -70,7 +72,8 @@ def contrastive_loss(
         tensor(0.3500)
     """
     likelihood, eligible, (scores,) = candidate_tensors(log_likelihood, eligible, scores=scores)
-    check_choices_of_loss(margin_kind=margin_kind, reduction=reduction)
+    check_choices({"margin_kind": (margin_kind, get_args(MarginKind))})
+    check_choices({"reduction": (reduction, get_args(Reduction))})
     check_not_negative(margin=margin, gold_margin=gold_margin, gold_weight=gold_weight)
     gold = gold_tensor(gold_log_likelihood, gold_weight, likelihood)
     check_finite_tensors(log_likelihood=likelihood, scores=scores, gold_log_likelihood=gold)

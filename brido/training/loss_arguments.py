@@ -6,10 +6,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from brido.utils.arguments import as_number, check_choices
+from brido.utils.arguments import as_number
 from brido.utils.errors import ArgumentError
-
-CHOICES = {"margin_kind": ("difference", "fixed"), "reduction": ("listing", "sum")}
 
 
 def candidate_tensors(
@@ -57,11 +55,6 @@ def check_finite_tensors(**tensors: Tensor | None) -> None:
             raise ArgumentError(
                 f"{name} contains NaN or infinity: {place} is {tensor[tuple(place)].item()}"
             )
-
-
-def check_choices_of_loss(**choices: str) -> None:
-    """Raise ArgumentError for a choice that CHOICES does not know."""
-    check_choices({name: (choice, CHOICES[name]) for name, choice in choices.items()})
 
 
 def check_not_negative(**numbers: Any) -> None:

@@ -88,8 +88,6 @@ class ContrastiveStep(Step):
         # The terms themselves: the checks of `brido.training.loss` would wait for an accelerator,
         # and the loop looks at the whole loss once an update.
         settings, scores, eligible = self.settings, batch.scores, batch.eligible
-        if eligible is None:
-            eligible = torch.ones_like(scores, dtype=torch.bool)
         likelihood = normalized(statistics, settings.compared_length_penalty)
         if batch.anchor is not None:
             likelihood = likelihood - batch.anchor

@@ -234,7 +234,7 @@ def test_attention_that_takes_no_masks_runs_repeated(why, monkeypatch):
     packed = candidate_log_likelihood(model, ids, mask, texts, 1.0, lengths)
     if why == "the family":
         repeats = dataclasses.replace(families.family_of(model.config), packs=False)
-        monkeypatch.setitem(families.families(), "llama", repeats)
+        monkeypatch.setitem(families.FAMILIES, "llama", repeats)
     else:
         model.set_attn_implementation("eager")
     monkeypatch.setattr(PackedStates, "hidden", None)

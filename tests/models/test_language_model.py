@@ -7,8 +7,7 @@ from safetensors.torch import load_file, save_file
 from tiny_models import build_model, build_sources, tiny_bart, word_tokenizer
 
 from brido.models import LanguageModel
-from brido.models.family import family_of
-from brido.models.language_model import columns_first
+from brido.models.language_model import columns_first, written_with
 from brido.models.settings import ReadingSettings
 from brido.search import SearchSettings, diverse_beam_search
 from brido.utils.errors import ArgumentError, BridoError
@@ -113,7 +112,7 @@ def test_a_sequence_has_ended_where_an_end_token_was_written() -> None:
 @pytest.mark.parametrize("family", tiny_models.CLASSES)
 def test_a_model_laid_out_by_columns_is_the_same_model(family):
     model, other = build_model(family, 3, 2.0), build_model(family, 3, 2.0)
-    columns_first(family_of(other.config).written_with(other))
+    columns_first(written_with(other))
     assert not other.get_output_embeddings().weight.is_contiguous()
     for weight, same in zip(model.parameters(), other.parameters(), strict=True):
         assert torch.equal(weight, same)

@@ -11,6 +11,7 @@ from tiny_families import FAMILIES, PAD, build_family, sources
 from brido.likelihood import candidate_log_likelihood
 from brido.models.causality import check_causal
 from brido.models.completeness import computed
+from brido.models.family import FAMILIES as KNOWN
 from brido.search import SearchSettings, beam_search
 from brido.utils.errors import ArgumentError, BridoError
 
@@ -163,7 +164,7 @@ def test_a_table_that_does_not_follow_its_formula_is_not_computed():
 
 
 def test_the_message_of_an_unknown_family_promises_nothing_that_was_not_tried(monkeypatch):
-    monkeypatch.setattr("brido.models.family._FAMILIES", {})
+    monkeypatch.delitem(KNOWN, "mvp", raising=False)
     with pytest.warns(UserWarning, match="'mvp'") as caught:
         beam_search(build_family("mvp"), *sources(), SETTINGS)
     assert not [one for one in caught if re.search("correct", str(one.message))]

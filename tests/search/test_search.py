@@ -17,6 +17,7 @@ from transformers import (
     RepetitionPenaltyLogitsProcessor,
 )
 
+from brido.models.family import FAMILIES as KNOWN
 from brido.search import SearchSettings, beam_search, diverse_beam_search
 from brido.search import beams as beams_module
 
@@ -203,7 +204,7 @@ def test_an_unknown_family_shares_nothing_finds_the_same_and_says_so(family, gro
     model, ids, mask = build(family, 8, 3.0, length=9)
     settings = some_groups(num_beam_groups=groups)
     expected = diverse_beam_search(model, ids, mask, settings)
-    monkeypatch.setattr("brido.models.family._FAMILIES", {})
+    monkeypatch.delitem(KNOWN, "another", raising=False)
     monkeypatch.setattr(type(model.config), "model_type", "another")
     with pytest.warns(UserWarning, match="'another'"):
         diverse_beam_search(model, ids, mask, settings)

@@ -57,7 +57,7 @@ def test_fewer_candidates_are_filled_up_and_marked(tokenizer: PreTrainedTokenize
     assert batch.eligible.tolist() == [[True, True], [True, False]]
     assert batch.scores.tolist() == [[0.9, 0.1], [0.5, 0.0]]
     assert batch.targets.ids[1, 2].tolist() == [2, 0, 2, 1, 1]
-    assert Batches(language(tokenizer), 16).batch([short]).eligible is None
+    assert Batches(language(tokenizer), 16).batch([short]).eligible.tolist() == [[True]]
 
 
 def test_the_elected_is_taught_where_it_is_asked_for_or_there_is_no_reference(

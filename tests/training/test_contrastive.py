@@ -175,7 +175,7 @@ def test_a_step_computes_the_loss_of_the_settings(
     task.model.eval()
     documents = list(task.documents)[:3]
     batch = task.batch(documents)
-    assert batch.eligible is not None
+    assert not batch.eligible.all()
     places = (batch.sources.ids, batch.sources.mask, batch.targets.ids, batch.targets.lengths)
     with torch.no_grad():
         sums, base = (

@@ -24,25 +24,22 @@ SHARED = "brido_shared_sdpa"
 
 
 @contextmanager
-def shared_cross_attention(model: PreTrainedModel, shares: bool = True) -> Iterator[bool]:
-    """`shares`: True where the model's cross-attention is shared inside the block, else False.
+def shared_cross_attention(model: PreTrainedModel) -> Iterator[None]:
+    """A block in which all candidates of a document share the source's keys and values.
 
-    Inside, with True, call the decoder with ids [B*N, T], encoder states [B, S, D] and
+    Inside, call the decoder with ids [B*N, T], encoder states [B, S, D] and
     `source_mask(attention_mask)` as the encoder's mask. Row b*N + n is candidate n of document b;
     a cache then holds B rows of source keys and values. One token with a cache, many tokens, and
-    training with gradients all work. With False repeat the encoder states and the 2-D mask N times.
+    training with gradients all work.
 
     Leave the block only after the backward pass where gradient checkpointing is on: it runs the
     attention a second time. Whatever the model's attention was, it runs on
     `scaled_dot_product_attention` inside; the former one is restored at the end.
     """
-    if not shares:
-        yield False
-        return
     former = model.config._attn_implementation
     model.set_attn_implementation(SHARED)
     try:
-        yield True
+        yield
     finally:
         model.set_attn_implementation(former)
 
@@ -64,10 +61,6 @@ def no_mask(device: torch.device) -> torch.Tensor:
     return torch.ones(1, 1, 1, 1, dtype=torch.bool, device=device)
 
 
-def _hides_nothing(mask: torch.Tensor | None) -> bool:
-    return mask is not None and mask.shape == (1, 1, 1, 1)
-
-
 def _fold(query: torch.Tensor, documents: int) -> torch.Tensor:
     """[B*N, H, T, D] -> [B, H, N*T, D], a view of the projection's own layout [B*N, T, H, D]."""
     rows, heads, tokens, width = query.shape
@@ -85,7 +78,7 @@ def _sdpa(
 ) -> tuple[torch.Tensor, None]:
     """transformers' own `sdpa`, with candidates folded where the keys have fewer rows."""
     causal = kwargs.pop("is_causal", None)
-    if _hides_nothing(attention_mask):
+    if attention_mask is not None and attention_mask.shape == (1, 1, 1, 1):  # `no_mask`
         attention_mask, causal = None, False
     rows, tokens = query.shape[0], query.shape[2]
     documents = key.shape[0]

@@ -18,7 +18,7 @@ from torch import Tensor
 from transformers import DynamicCache, PreTrainedModel
 
 from brido.models.cache import CACHE
-from brido.models.interface import Head, States
+from brido.models.interface import Head, States, checkpoints_layers
 from brido.models.products import PLAIN
 from brido.models.sharing.packed_attention import PACKED_ROWS, packed_attention, packings
 from brido.models.tokens import Sources, left_padded
@@ -129,9 +129,7 @@ class PackedStates(States):
     ) -> Tensor:
         """The decoder's hidden states [B, W, D] of rows; `sees`: see `masks`."""
         # A layer that is computed anew in the backward pass is so behind this block.
-        again = torch.is_grad_enabled() and any(
-            getattr(module, "gradient_checkpointing", False) for module in self.model.modules()
-        )
+        again = torch.is_grad_enabled() and checkpoints_layers(self.model)
         with nullcontext() if again else packed_attention(self.model):
             states: Tensor = self.model.get_decoder()(
                 input_ids=rows.ids,
