@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import numpy as np
 
 from experiments.numbers import clear, gaps, pairs, percent, points
-from experiments.planned import of, settings
+from experiments.rows import planned_rows, planned_settings
 from experiments.tables import Record
 
 ORDERS = ("vote", "information", "likelihood", "brio", "control")
@@ -48,17 +48,17 @@ def _named(questions: Iterable[tuple[str, str]]) -> dict[str, tuple[str, str]]:
 
 def _compared(head: str, questions: Mapping[str, tuple[str, str]]) -> Iterator[Record]:
     """A row for each regime: how much the first system of each question is above the second."""
-    for setting in settings():
+    for setting in planned_settings():
         yield {head: setting} | {
-            label: clear(gaps(pairs(of(setting), *both), "good"))
+            label: clear(gaps(pairs(planned_rows(setting), *both), "good"))
             for label, both in questions.items()
         }
 
 
 def traits() -> Iterator[Record]:
     """Each system in numbers, a row for each regime."""
-    for setting in settings():
-        own = of(setting)
+    for setting in planned_settings():
+        own = planned_rows(setting)
         for name in SYSTEMS:
             both = [pair[0] for pair in pairs(own, name, name)]
             if both:

@@ -1,4 +1,4 @@
-"""Replay the choice: `python -m experiments.replay` chooses anew in every run of the plans.
+"""Replay the choice: the system that is kept is chosen anew in every run of the plans.
 
 The rows of a run's systems on validation documents go through the product's own
 `brido.report.choice.choose`, under several settings of section `choice`; the system that it keeps
@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 from brido.report.choice import Compared, choose
 from brido.report.settings import ChoiceSettings
 from brido.settings.presets import read_preset
-from brido.utils.errors import run_command
 from experiments.numbers import gaps, interval, points
 from experiments.rows import by_run, marked, read_planned, row_of
-from experiments.tables import Record, markdown
+from experiments.tables import Record
 
 # A loss: more than this much fewer good summaries than base on test documents.
 LOSS = 0.02
@@ -140,6 +139,11 @@ def planned() -> tuple[Options, ...]:
     return tuple(options(read_planned()))
 
 
+def runs_of(setting: str) -> list[Options]:
+    """The runs of a setting of the plans."""
+    return [run for run in planned() if run.setting == setting]
+
+
 def gains(runs: Sequence[Options], rule: Rule, other: str = "base") -> list[NDArray[np.float64]]:
     """Good summaries of what a rule keeps minus those of another system, a document, by run."""
     chosen = chosen_by(rule, runs)
@@ -193,13 +197,3 @@ def counts(runs: Sequence[Options], rule: Rule) -> dict[str, int]:
     """How often which system is kept."""
     kept = pd.Series([name for _, name in chosen_by(rule, runs)])
     return kept.value_counts().to_dict()
-
-
-def main() -> None:
-    """Print the table, and how often the default keeps which system."""
-    print(markdown(choices()))
-    print(f"\nKept under the defaults: {counts(planned(), by_default)}")
-
-
-if __name__ == "__main__":
-    run_command(main)

@@ -27,6 +27,18 @@ from brido.utils.errors import BridoError
 EVIDENCE = Path("metrics/evidence")
 # The studies that results are told of, each a plan of experiments/plans with a table of rows.
 PLANNED = ("default", "regimes", "pretrained", "texts")
+# Their settings in the order of docs/results.md; those with rows have a place in every table.
+SETTINGS = (
+    "the default world",
+    "the default world, other kernels",
+    "a base from noisy articles",
+    "a base that makes up little",
+    "two optional facts a reference",
+    "SmolLM2, 800 articles",
+    "SmolLM2, 3,200 articles",
+    "SmolLM2, MTS-Dialog",
+    "SmolLM2, SciTLDR",
+)
 ELECTIONS = EVIDENCE / "election.csv"
 # The sum of each run's stages, where the run kept them.
 SECONDS = EVIDENCE / "seconds.csv"
@@ -59,6 +71,16 @@ def read_planned() -> pd.DataFrame:
     """Read the rows of all planned studies, once."""
     tables = [read_rows(EVIDENCE / f"{name}.csv") for name in PLANNED]
     return pd.concat([table for table in tables if len(table)], ignore_index=True)
+
+
+def planned_settings() -> list[str]:
+    """The settings of the planned studies that have rows."""
+    return [name for name in SETTINGS if len(planned_rows(name))]
+
+
+def planned_rows(setting: str) -> pd.DataFrame:
+    """The rows of a setting of the planned studies."""
+    return read_planned()[read_planned().setting == setting]
 
 
 def read_seconds(path: Path = SECONDS) -> pd.DataFrame:

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from experiments import ends, findings, length, numbers, orders, planned, readers, reading, replay
-from experiments.rows import EVIDENCE, make_rows, read_planned
+from experiments import ends, findings, length, numbers, orders, readers, reading, replay
+from experiments.rows import EVIDENCE, make_rows, planned_settings, read_planned
 from experiments.tables import markdown
 
 ROOT = Path(__file__).parents[2]
@@ -70,9 +70,9 @@ def test_the_text_counts_the_runs(page):
 
 
 def test_every_planned_row_has_a_place_on_the_page(page):
-    assert set(planned.settings()) == set(read_planned().setting)
+    assert set(planned_settings()) == set(read_planned().setting)
     assert set(read_planned().system) <= {*orders.SYSTEMS, "reference"}
-    assert all(name in page for name in planned.settings())
+    assert all(name in page for name in planned_settings())
 
 
 def test_the_evidence_of_presets_is_in_the_tables(page):
