@@ -2,11 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-import numpy as np
-
-from experiments.numbers import clear, gaps, pairs, percent, points
+from experiments.numbers import clear, gaps, pairs
 from experiments.rows import planned_rows, planned_settings
-from experiments.tables import Record
+from experiments.tables import Record, cells
 
 ORDERS = ("vote", "information", "likelihood", "brio", "control")
 UNTRAINED = ("guided", "short", "elected")
@@ -24,6 +22,7 @@ LOSSES = (
     ("vote_listwise", "base"),
 )
 SYSTEMS = ("base", *ORDERS, *UNTRAINED, "checked", "flat", "known", "null", "vote_listwise")
+TRAITS = ("good", "unsupported", "whole", "good - base", "ROUGE-1", "words")
 
 
 def orders() -> Iterator[Record]:
@@ -60,15 +59,8 @@ def traits() -> Iterator[Record]:
     for setting in planned_settings():
         own = planned_rows(setting)
         for name in SYSTEMS:
-            both = [pair[0] for pair in pairs(own, name, name)]
-            if both:
-                gained = "" if name == "base" else points(gaps(pairs(own, name, "base"), "good"))
-                yield {
-                    "regime": setting,
-                    "system": name,
-                    "runs": f"{len(both)}",
-                    **{mark: percent(both, mark) for mark in ("good", "unsupported", "whole")},
-                    "good - base": gained,
-                    "ROUGE-1": f"{np.mean([row.r1 for row in both]):.1f}",
-                    "words": f"{np.mean([row.words for row in both]):.1f}",
+            if pairs(own, name, name):
+                found = cells(own, name, ["base"])
+                yield {"regime": setting, "system": name, "runs": found["seeds"]} | {
+                    column: found[column] for column in TRAITS
                 }
