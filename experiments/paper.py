@@ -6,7 +6,6 @@ Before them: what is reproduced here, and a middle way, 1,000 documents at one a
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,9 @@ from brido.settings.params import Params
 from brido.settings.presets import load_preset, read_preset
 from brido.utils.errors import run_command
 from experiments.plan import changed
+
+# Documents that go through each of the three stages of large models.
+Work = dict[str, int]
 
 NUMBERS = Path(__file__).parent / "paper.yaml"
 THROUGHPUT = Path("benchmarks/throughput.yaml")
@@ -50,15 +52,6 @@ LAST_LINES = """\
 #   -S '+evaluation.qafacteval.models=hub'
 #   -S '+evaluation.geval.model=NAME' (what it costs: brido geval FILE -S model=NAME --dry-run)
 # After make preset experiments.paper_tables has the paper's own numbers beside yours."""
-
-
-@dataclass(frozen=True)
-class Work:
-    """Documents that go through the three stages of large models."""
-
-    generate: int
-    train: int
-    decode: int
 
 
 def paper_runs(dataset: str) -> dict[str, dict[str, float]]:
@@ -113,23 +106,22 @@ def _work(params: Params, runs: int, etas: int, generated: tuple[int, int], deco
     updates = training.epochs * documents // training.batch_size
     checks = updates // training.validation.every * training.validation.documents
     systems = runs + 1 + len(params.variants)
-    return Work(
-        generate=etas * sum(generated),
-        train=runs * training.epochs * documents,
-        decode=systems * decoded + runs * checks,
-    )
+    return {
+        "generate": etas * sum(generated),
+        "train": runs * training.epochs * documents,
+        "decode": systems * decoded + runs * checks,
+    }
 
 
 def middle_settings() -> Params:
     """The preset's settings with the changes of the middle way."""
-    raw = changed(read_preset(MIDDLE), CHANGES, "the middle way")
-    return check_params(raw)
+    return check_params(changed(read_preset(MIDDLE), CHANGES, "the middle way"))
 
 
 def cost(work: Work, rates: Mapping[str, float | None]) -> list[str]:
     """Device hours of each stage and together, as lines; rates are documents a second."""
     lines, total = [], 0.0
-    for stage, documents in vars(work).items():
+    for stage, documents in work.items():
         rate = rates.get(stage)
         hours = documents / rate / 3600 if rate else None
         shown = "not measured" if hours is None else f"{hours:10,.1f} hours"
