@@ -14,7 +14,6 @@ from brido.settings.load import load_params
 from brido.settings.params import Params
 from brido.tables import LIKELIHOOD
 from brido.tables.fingerprint import content_hash
-from brido.tables.join import SplitTables
 from brido.utils.atomic import atomic_folder
 from brido.utils.errors import BridoError, run_command
 from brido.utils.progress import say
@@ -81,7 +80,7 @@ def measure(params: Params, splits: Sequence[str], prior: bool) -> None:
 
 def _units(params: Params, split: str, needed: bool) -> list[ProbabilityUnit]:
     """The work on a split, with as many other documents as `likelihood.others` says, or none."""
-    tables = SplitTables(pool=paths.pool(split), corpus=paths.corpus(split))
+    tables = paths.tables(split)
     # The check compares all signals, on validation documents.
     others = params.likelihood.others if needed or split == "validation" else 0
     if others and (problem := lacks_others(tables, others)):
