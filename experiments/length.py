@@ -33,7 +33,7 @@ def equal_earlier() -> Iterator[Record]:
         own = earlier[earlier.setting == setting]
         record = {"base": f"{setting}, earlier seeds", "runs": f"{own.seed.nunique()}"}
         for name in TUNED:
-            record[name] = points(gaps(pairs(own, f"{name} at base's length", "base"), "good"))
+            record[name] = points(gaps(pairs(own, f"{name} at base's length", "base")))
         yield record
 
 
@@ -50,8 +50,7 @@ def _minus_control(runs: Sequence[Options], rule: Rule) -> Values:
         [
             (run.test[as_long_as_base(run, name)], run.test[as_long_as_base(run, "control")])
             for run, name in chosen_by(rule, runs)
-        ],
-        "good",
+        ]
     )
 
 
@@ -62,5 +61,5 @@ def _both(runs: Sequence[Options], rule: Rule) -> str:
     ]
     mean = 100 * np.mean([values.mean() for values in gains(runs, rule)])
     words = 100 * np.mean([own.words / base.words - 1 for base, own in same])
-    left = points(gaps([(own, base) for base, own in same], "good"))
+    left = points(gaps([(own, base) for base, own in same]))
     return f"{mean:+.1f} → {left}, {words:+.1f} % words"

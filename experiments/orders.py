@@ -49,7 +49,7 @@ def _compared(head: str, questions: Mapping[str, tuple[str, str]]) -> Iterator[R
     """A row for each regime: how much the first system of each question is above the second."""
     for setting in planned_settings():
         yield {head: setting} | {
-            label: clear(gaps(pairs(planned_rows(setting), *both), "good"))
+            label: clear(gaps(pairs(planned_rows(setting), *both)))
             for label, both in questions.items()
         }
 

@@ -49,22 +49,21 @@ def kept_by(
     documents: int | None = None,
     among: Collection[str] | None = None,
     without: Collection[str] = (),
-    by: str = "good",
     **keys: Any,
 ) -> Rule:
     """What the product keeps under these keys of section choice, on the first so many documents.
 
-    among: the systems that can be kept beside base; None: all. by: "good" | "unsupported".
+    among: the systems that can be kept beside base; None: all.
     """
     settings = ChoiceSettings(**keys)
 
     def kept(run: Options) -> str:
         systems = [
-            compared(row, documents, by)
+            compared(row, documents)
             for name, row in run.validation.items()
             if name == "base" or (name not in without and (among is None or name in among))
         ]
-        return choose(systems, settings, lower_is_better=by == "unsupported").chosen
+        return choose(systems, settings).chosen
 
     return kept
 
@@ -106,9 +105,9 @@ RULES: dict[str, Rule] = {
 }
 
 
-def compared(row: Any, documents: int | None = None, by: str = "good") -> Compared:
+def compared(row: Any, documents: int | None) -> Compared:
     """A system's row as the choice takes it; ROUGE and words are means of all its documents."""
-    quality = marked(row, by)[:documents]
+    quality = marked(row, "good")[:documents]
     rouge = None if np.isnan(row.r1) else np.full(len(quality), row.r1)
     return Compared(row.system, quality, np.full(len(quality), row.words), rouge)
 
@@ -148,16 +147,14 @@ def gains(runs: Sequence[Options], rule: Rule, other: str = "base") -> list[NDAr
     """Good summaries of what a rule keeps minus those of another system, a document, by run."""
     chosen = chosen_by(rule, runs)
     return [
-        gaps([(run.test[name], run.test[other])], "good")[0]
-        for run, name in chosen
-        if other in run.test
+        gaps([(run.test[name], run.test[other])])[0] for run, name in chosen if other in run.test
     ]
 
 
 def regret(runs: Sequence[Options], rule: Rule) -> float:
     """How far what a rule keeps is below the best in hindsight, in points: a mean over runs."""
     chosen = chosen_by(rule, runs)
-    behind = [gaps([(run.test[run.best], run.test[name])], "good")[0] for run, name in chosen]
+    behind = [gaps([(run.test[run.best], run.test[name])])[0] for run, name in chosen]
     return 100 * float(np.mean([values.mean() for values in behind]))
 
 

@@ -25,7 +25,7 @@ def cells(rows: pd.DataFrame, system: str, others: Sequence[str] = ("base", "con
     found |= {mark: percent(own, mark) for mark in ("unsupported", "whole", "good")}
     for other in others:
         same = system == other
-        found[f"good - {other}"] = "" if same else points(gaps(pairs(rows, system, other), "good"))
+        found[f"good - {other}"] = "" if same else points(gaps(pairs(rows, system, other)))
     for name in ("r1", "r2", "words"):
         label = {"r1": "ROUGE-1", "r2": "ROUGE-2"}.get(name, name)
         found[label] = f"{np.mean([getattr(row, name) for row in own]):.1f}"

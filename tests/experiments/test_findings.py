@@ -142,8 +142,6 @@ def test_a_replay_keeps_the_best_that_meets_the_conditions():
     assert [replay.kept_by(**free)(one) for one in runs] == ["control", "vote"]
     assert [replay.kept_by(**free, without=["control"])(one) for one in runs] == ["vote", "vote"]
     assert [replay.kept_by(**free, among=["control"])(one) for one in runs] == ["control", "base"]
-    # The shares of unsupported summaries on validation documents, of which the lowest is best.
-    assert [replay.kept_by(**free, by="unsupported")(one) for one in runs] == ["control", "vote"]
     assert [replay.always("control")(one) for one in runs] == ["control", None]
     assert [one.best for one in runs] == ["vote", "base"]
     # Too few documents for a choice.
