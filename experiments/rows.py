@@ -39,10 +39,8 @@ SETTINGS = (
     "SmolLM2, MTS-Dialog",
     "SmolLM2, SciTLDR",
 )
-ELECTIONS = EVIDENCE / "election.csv"
 # The sum of each run's stages, where the run kept them.
 SECONDS = EVIDENCE / "seconds.csv"
-ELECTED = ", elected"
 RUN = ["setting", "seed"]
 # Where the means other than words stand: metric and column.
 _MEASURED = {
@@ -100,11 +98,6 @@ def renewed(rows: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:
     others = rows[(rows.setting != setting) | (rows.seed != seed)]
     both = pd.concat([others, own]) if len(others) else own
     return both.sort_values(RUN, kind="stable")
-
-
-def read_elections() -> pd.DataFrame:
-    """Read the rows of `experiments.election`; `seconds` is the processor time of a row."""
-    return pd.read_csv(ELECTIONS, dtype={"marks": str})
 
 
 def make_rows(records: Sequence[Mapping[Any, Any]]) -> pd.DataFrame:
