@@ -91,9 +91,7 @@ class SamplingGeneration(TruncationSettings, _Source):
     # As above.
     top_p: Nucleus = inherited(TruncationSettings, "top_p", 0.95)
     max_length: Length = inherited(TruncationSettings, "max_length", 64)
-    guidance: GuidanceSettings | None = Field(
-        None, description="null | {weight, floor, others, seed}, as under `variants`."
-    )
+    guidance: GuidanceSettings | None = inherited(DiverseBeamGeneration, "guidance", None)
 
     def search(self) -> SamplingSettings:
         """What the engine is asked for: a sample a candidate."""
