@@ -57,7 +57,6 @@ class DocumentPart:
     rows: range
 
     def __len__(self) -> int:
-        """Count its rows."""
         return len(self.rows)
 
     def read(self) -> list[tuple[str, str]]:

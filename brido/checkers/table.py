@@ -32,7 +32,6 @@ class SupportUnit:
     own: str | None = None
 
     def __len__(self) -> int:
-        """The number of documents."""
         return len(self.part)
 
     def texts(self) -> list[tuple[CandidateDocument, Sequence[str]]]:

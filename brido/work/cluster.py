@@ -100,7 +100,6 @@ class RayExecutor:
         self._open = True
 
     def __call__(self, unit: Sized) -> Result:
-        """See `Executor`."""
         try:
             result = self._ray.get(self._actor.work.remote(unit))
         except self._ray.exceptions.RayTaskError as error:
