@@ -205,9 +205,8 @@ class PoolSettings(Section):
 
     clean: list[CleaningRule] = Field(
         list(CLEANING_RULES),
-        description=(
-            "Rules by which candidates are cleaned; docs/configuration.md says what each takes off."
-        ),
+        description="Rules by which candidates are cleaned; docs/configuration.md says what each "
+        "takes off.",
     )
 
     eligible: list[str] | None = Field(
