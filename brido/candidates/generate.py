@@ -189,18 +189,15 @@ def notes(description: dict[str, Any]) -> Iterator[str]:
         f"{description['documents']:,} documents, {description['distinct_candidates']:.1f} of "
         f"{description['generation']['num_candidates']} candidates distinct"
     )
+    limit = description["reading"]["max_source_tokens"]
     for name, words in (
-        (
-            "truncated_sources",
-            f"sources cut to {description['reading']['max_source_tokens']} tokens",
-        ),
+        ("truncated_sources", f"sources cut to {limit} tokens"),
         ("empty_candidates", "candidates are empty"),
         ("not_ended", "candidates did not end"),
         ("halved_batches", "batches halved for memory"),
     ):
         if description[name]:
             yield f"{description[name]:,} {words}"
-    limit = description["reading"]["max_source_tokens"]
     cut, unread = description["truncated_sources"], description["unread_thousandths"]
     if warning := cut_warning(cut, unread, description["documents"], limit):
         yield f"warning: {warning}"
