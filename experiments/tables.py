@@ -26,8 +26,7 @@ def cells(rows: pd.DataFrame, system: str, others: Sequence[str] = ("base", "con
     for other in others:
         same = system == other
         found[f"good - {other}"] = "" if same else points(gaps(pairs(rows, system, other)))
-    for name in ("r1", "r2", "words"):
-        label = {"r1": "ROUGE-1", "r2": "ROUGE-2"}.get(name, name)
+    for label, name in (("ROUGE-1", "r1"), ("ROUGE-2", "r2"), ("words", "words")):
         found[label] = f"{np.mean([getattr(row, name) for row in own]):.1f}"
     return found
 
