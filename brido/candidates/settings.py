@@ -1,7 +1,7 @@
 """`generation`: the sources of candidates, one form for each method."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -42,11 +42,6 @@ class _Source(Variant):
     method: str = Field(description="diverse_beam | sampling | endpoint | files.")
     num_candidates: Positive = Field(16, description="[N] candidates of a document.")
     checkpoint: str = Field(description="A key of checkpoints, whose model writes the candidates.")
-
-    @classmethod
-    def asks_none(cls) -> bool:
-        """Return whether this kind of source works without a checkpoint."""
-        return get_args(cls.model_fields["checkpoint"].annotation) == (NO_CHECKPOINT,)
 
 
 class DiverseBeamGeneration(BeamSettings, _Source):

@@ -237,7 +237,7 @@ class Params(Sections):
             asked = source.checkpoint
             if isinstance(source, EndpointGeneration):
                 yield from self._endpoint(name, source)
-            elif not (asked in self.checkpoints or (asked == NO_CHECKPOINT and source.asks_none())):
+            elif source.method != "files" and asked not in known:
                 yield _no_key(f"generation.{name}.checkpoint", asked, "checkpoints", known)
             lacks = source.method == "files" and source.files.test is None
             if lacks and "test" in self.documents.splits:
