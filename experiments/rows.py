@@ -49,7 +49,6 @@ _MEASURED = {
 }  # fmt: skip
 MEANS = ["words", *_MEASURED]
 COLUMNS = [*RUN, "system", "split", *MEANS, "marks"]
-SPLITS = ("validation", "test")
 # What a share of documents can be asked of: its place in the digit.
 BITS = {"unsupported": 1, "whole": 2, "good": 4}
 UNKNOWN = 8
@@ -151,9 +150,8 @@ def collect(folder: Path, setting: str, seed: int) -> pd.DataFrame:
 def _measured(folder: Path, system: str, split: str) -> dict[str, Any]:
     """Means and marks of a system's summaries of a split."""
     data = folder / "data"
-    there = [path.name for path in sorted((data / "evaluation").iterdir())]
-    tables = {name: data / "evaluation" / name / system / f"{split}.parquet" for name in there}
-    scores = read_scores({name: path for name, path in tables.items() if path.is_file()})
+    tables = sorted(data.glob(f"evaluation/*/{system}/{split}.parquet"))
+    scores = read_scores({path.parts[-3]: path for path in tables})
     texts = read_table(data / "decoded" / system / f"{split}.parquet", DECODED, "decode")
     words = [len(row["summary"].split()) for row in texts]
     means = {name: _mean(scores, *column) for name, column in _MEASURED.items()}
