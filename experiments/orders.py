@@ -10,7 +10,7 @@ ORDERS = ("vote", "information", "likelihood", "brio", "control")
 UNTRAINED = ("guided", "short", "elected")
 # Is it the order? And which?
 RIVALS = (
-    *((name, "control") for name in ("vote", "information", "likelihood", "brio")),
+    *((name, "control") for name in ORDERS if name != "control"),
     ("information", "vote"),
 )
 # What a loss does under any order (loss `spread`: flat; `listwise`: the other three).

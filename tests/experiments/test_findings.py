@@ -119,7 +119,7 @@ def test_a_system_as_long_as_base_is_chosen_on_validation_documents():
     (own,) = replay.options(rows)
     names = [length.as_long_as_base(own, name) for name in ("base", "vote", "control")]
     assert names == ["base", "vote_2", "control"]
-    cell = length._both([own], replay.kept_by(among=length.TUNED, length_change=None))
+    cell = length._both([own], replay.kept_by(among=orders.ORDERS, length_change=None))
     assert cell.startswith("+100.0 → +50.0 [")
     assert cell.endswith(", -5.0 % words")
 
