@@ -5,6 +5,7 @@ and alpha at the best eta. Runs with the same eta share their candidates, which 
 Before them: what is reproduced here, and a middle way, 1,000 documents at one alpha.
 """
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -66,15 +67,12 @@ def commands(name: str) -> list[str]:
     return [*lines, *(_run(run, changes) for run, changes in paper_runs(name).items())]
 
 
-def _run(name: str, changes: Mapping[str, Any], *more: str) -> str:
-    options = [f"{key}={_text(value)}" for key, value in changes.items()]
-    return " ".join([f"dvc exp run -n {name}", *(f"-S {each}" for each in [*options, *more])])
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, list):
-        return f"'[{','.join(value)}]'"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+def _run(name: str, changes: Mapping[str, Any]) -> str:
+    options = [
+        f"-S {key}={value:g}" if isinstance(value, float) else f"-S {key}={value}"
+        for key, value in changes.items()
+    ]
+    return " ".join([f"dvc exp run -n {name}", *options])
 
 
 def work_of(name: str, params: Params) -> Work:
@@ -123,11 +121,12 @@ def cost(work: Work, rates: Mapping[str, float | None]) -> list[str]:
     lines, total = [], 0.0
     for stage, documents in work.items():
         rate = rates.get(stage)
-        hours = documents / rate / 3600 if rate else None
-        shown = "not measured" if hours is None else f"{hours:10,.1f} hours"
+        hours = documents / rate / 3600 if rate else math.nan
+        shown = f"{hours:10,.1f} hours" if rate else "not measured"
         lines.append(f"#   {stage:<9} {documents:>9,} documents  {shown}")
-        total += hours if hours is not None else float("nan")
-    return lines if total != total else [*lines, f"#   together {total:,.1f} hours on this device"]
+        total += hours
+    together = f"#   together {total:,.1f} hours on this device"
+    return lines if math.isnan(total) else [*lines, together]
 
 
 def report(throughput: dict[str, Any]) -> str:
