@@ -13,12 +13,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from brido.report.choice import Compared, choose
 from brido.report.settings import ChoiceSettings
 from brido.settings.presets import read_preset
-from experiments.numbers import gaps, interval, points
+from experiments.numbers import Values, gaps, interval, points
 from experiments.rows import by_run, marked, read_planned, row_of
 from experiments.tables import Record
 
@@ -143,18 +142,15 @@ def runs_of(setting: str) -> list[Options]:
     return [run for run in planned() if run.setting == setting]
 
 
-def gains(runs: Sequence[Options], rule: Rule, other: str = "base") -> list[NDArray[np.float64]]:
+def gains(runs: Sequence[Options], rule: Rule, other: str = "base") -> Values:
     """Good summaries of what a rule keeps minus those of another system, a document, by run."""
     chosen = chosen_by(rule, runs)
-    return [
-        gaps([(run.test[name], run.test[other])])[0] for run, name in chosen if other in run.test
-    ]
+    return gaps([(run.test[name], run.test[other]) for run, name in chosen if other in run.test])
 
 
 def regret(runs: Sequence[Options], rule: Rule) -> float:
     """How far what a rule keeps is below the best in hindsight, in points: a mean over runs."""
-    chosen = chosen_by(rule, runs)
-    behind = [gaps([(run.test[run.best], run.test[name])])[0] for run, name in chosen]
+    behind = gaps([(run.test[run.best], run.test[name]) for run, name in chosen_by(rule, runs)])
     return 100 * float(np.mean([values.mean() for values in behind]))
 
 
