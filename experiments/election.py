@@ -23,11 +23,13 @@ from brido.utils.commands import invoke
 from brido.utils.errors import run_command
 from brido.utils.progress import say
 from experiments.plan import read_plan
-from experiments.rows import ELECTED, ELECTIONS, collect, read_elections, renewed, write_rows
+from experiments.rows import EVIDENCE, collect, renewed, write_rows
 from experiments.study import find_run
 from stages import paths
 from stages.evaluate import evaluate
 
+ELECTIONS = EVIDENCE / "election.csv"
+ELECTED = ", elected"
 CANDIDATES = 16
 SYSTEMS = {"base": "base", "chosen": None}
 METRICS = ("mentions", "world_judge", "rouge")
@@ -80,8 +82,10 @@ def command(path: Path, folders: tuple[Path, ...]) -> None:
     plan = read_plan(path)
     for folder in folders:
         run = find_run(plan, folder)
-        own = measure(folder, run.setting, run.seed)
-        write_rows(ELECTIONS, renewed(read_elections(), own) if ELECTIONS.is_file() else own)
+        rows = measure(folder, run.setting, run.seed)
+        if ELECTIONS.is_file():
+            rows = renewed(pd.read_csv(ELECTIONS, dtype={"marks": str}), rows)
+        write_rows(ELECTIONS, rows)
         say(f"election: {run.name} is in {ELECTIONS}")
 
 

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from experiments.numbers import clear, points
 from experiments.picture import draw
-from experiments.planned import runs_of, settings
 from experiments.replay import (
     Options,
     always,
@@ -19,8 +18,9 @@ from experiments.replay import (
     gains,
     losses,
     regret,
+    runs_of,
 )
-from experiments.rows import marked, read_seconds
+from experiments.rows import marked, planned_settings, read_seconds
 from experiments.tables import Record
 
 # Ten points more good summaries is what the claim promises.
@@ -71,7 +71,7 @@ MEASURES: dict[str, tuple[Value, str]] = {
 
 def regimes() -> Iterator[Record]:
     """What a run ends with, in good summaries."""
-    for setting in settings():
+    for setting in planned_settings():
         runs = runs_of(setting)
         won = gains(runs, by_default)
         kept = counts(runs, by_default)
@@ -98,7 +98,7 @@ def endings_in_full() -> Iterator[Record]:
 
 
 def _measured(head: str, names: Sequence[str], count: int) -> Iterator[Record]:
-    for setting in settings():
+    for setting in planned_settings():
         runs = runs_of(setting)
         yield {head: setting} | {name: ends(runs, *MEASURES[name], count) for name in names}
 
@@ -106,7 +106,7 @@ def _measured(head: str, names: Sequence[str], count: int) -> Iterator[Record]:
 def claim() -> Iterator[Record]:
     """What the claim says of each regime, how far the best was, and what the runs took."""
     seconds = read_seconds()
-    for setting in settings():
+    for setting in planned_settings():
         runs = runs_of(setting)
         minutes = seconds[seconds.setting == setting].seconds.mean() / 60
         yield {
@@ -128,7 +128,7 @@ def promised(won: Sequence[NDArray[np.float64]]) -> int:
 def drawn(folder: Path) -> None:
     """Draw choice.png: base, kept and control of each run."""
     bars: list[tuple[str, list[float]]] = []
-    for setting in settings():
+    for setting in planned_settings():
         for run in runs_of(setting):
             names = [ENDS[end](run) for end in ("base", "kept", "control")]
             bars.append((setting, [share("good")(run, name) if name else np.nan for name in names]))

@@ -5,11 +5,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from experiments.numbers import Values, clear, gaps, pairs, points
+from experiments.orders import ORDERS
 from experiments.replay import Options, Rule, always, chosen_by, gains, kept_by, options
 from experiments.rows import EVIDENCE, read_rows
 from experiments.tables import Record
 
-TUNED = ("vote", "information", "likelihood", "brio", "control")
 # Earlier runs trained one system at a time, and have no rows of it at its own length.
 EARLIER = EVIDENCE / "equal_length.csv"
 
@@ -17,7 +17,7 @@ EARLIER = EVIDENCE / "equal_length.csv"
 def equal() -> Iterator[Record]:
     """For each base, good summaries minus base's: at a system's own length, then at base's."""
     rows = read_rows(EVIDENCE / "length.csv")
-    rules = {"kept": kept_by(among=TUNED)} | {name: always(name) for name in TUNED}
+    rules = {"kept": kept_by(among=ORDERS)} | {name: always(name) for name in ORDERS}
     for setting in rows.sort_values("seed", kind="stable").setting.unique():
         runs = options(rows[rows.setting == setting])
         record = {"base": setting.removeprefix("lengths, "), "runs": f"{len(runs)}"}
@@ -32,8 +32,8 @@ def equal_earlier() -> Iterator[Record]:
     for setting in earlier.setting.unique():
         own = earlier[earlier.setting == setting]
         record = {"base": f"{setting}, earlier seeds", "runs": f"{own.seed.nunique()}"}
-        for name in TUNED:
-            record[name] = points(gaps(pairs(own, f"{name} at base's length", "base"), "good"))
+        for name in ORDERS:
+            record[name] = points(gaps(pairs(own, f"{name} at base's length", "base")))
         yield record
 
 
@@ -50,8 +50,7 @@ def _minus_control(runs: Sequence[Options], rule: Rule) -> Values:
         [
             (run.test[as_long_as_base(run, name)], run.test[as_long_as_base(run, "control")])
             for run, name in chosen_by(rule, runs)
-        ],
-        "good",
+        ]
     )
 
 
@@ -62,5 +61,5 @@ def _both(runs: Sequence[Options], rule: Rule) -> str:
     ]
     mean = 100 * np.mean([values.mean() for values in gains(runs, rule)])
     words = 100 * np.mean([own.words / base.words - 1 for base, own in same])
-    left = points(gaps([(own, base) for base, own in same], "good"))
+    left = points(gaps([(own, base) for base, own in same]))
     return f"{mean:+.1f} → {left}, {words:+.1f} % words"

@@ -21,9 +21,12 @@ def pairs(rows: pd.DataFrame, first: str, second: str) -> Pairs:
     return [(one, other) for one, other in both if one is not None and other is not None]
 
 
-def gaps(both: Pairs, mark: str) -> Values:
-    """First minus second for each document, run by run; runs without the mark are left out."""
-    found = [marked(first, mark) - marked(second, mark) for first, second in both]
+def gaps(both: Pairs) -> Values:
+    """Good summaries of the first minus the second's, document by document, run by run.
+
+    Runs in which that was not measured are left out.
+    """
+    found = [marked(first, "good") - marked(second, "good") for first, second in both]
     return [values for values in found if not np.isnan(values).any()]
 
 

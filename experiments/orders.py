@@ -2,17 +2,15 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-import numpy as np
-
-from experiments.numbers import clear, gaps, pairs, percent, points
-from experiments.planned import of, settings
-from experiments.tables import Record
+from experiments.numbers import clear, gaps, pairs
+from experiments.rows import planned_rows, planned_settings
+from experiments.tables import Record, cells
 
 ORDERS = ("vote", "information", "likelihood", "brio", "control")
 UNTRAINED = ("guided", "short", "elected")
 # Is it the order? And which?
 RIVALS = (
-    *((name, "control") for name in ("vote", "information", "likelihood", "brio")),
+    *((name, "control") for name in ORDERS if name != "control"),
     ("information", "vote"),
 )
 # What a loss does under any order (loss `spread`: flat; `listwise`: the other three).
@@ -24,6 +22,7 @@ LOSSES = (
     ("vote_listwise", "base"),
 )
 SYSTEMS = ("base", *ORDERS, *UNTRAINED, "checked", "flat", "known", "null", "vote_listwise")
+TRAITS = ("good", "unsupported", "whole", "good - base", "ROUGE-1", "words")
 
 
 def orders() -> Iterator[Record]:
@@ -48,27 +47,20 @@ def _named(questions: Iterable[tuple[str, str]]) -> dict[str, tuple[str, str]]:
 
 def _compared(head: str, questions: Mapping[str, tuple[str, str]]) -> Iterator[Record]:
     """A row for each regime: how much the first system of each question is above the second."""
-    for setting in settings():
+    for setting in planned_settings():
         yield {head: setting} | {
-            label: clear(gaps(pairs(of(setting), *both), "good"))
+            label: clear(gaps(pairs(planned_rows(setting), *both)))
             for label, both in questions.items()
         }
 
 
 def traits() -> Iterator[Record]:
     """Each system in numbers, a row for each regime."""
-    for setting in settings():
-        own = of(setting)
+    for setting in planned_settings():
+        own = planned_rows(setting)
         for name in SYSTEMS:
-            both = [pair[0] for pair in pairs(own, name, name)]
-            if both:
-                gained = "" if name == "base" else points(gaps(pairs(own, name, "base"), "good"))
-                yield {
-                    "regime": setting,
-                    "system": name,
-                    "runs": f"{len(both)}",
-                    **{mark: percent(both, mark) for mark in ("good", "unsupported", "whole")},
-                    "good - base": gained,
-                    "ROUGE-1": f"{np.mean([row.r1 for row in both]):.1f}",
-                    "words": f"{np.mean([row.words for row in both]):.1f}",
+            if pairs(own, name, name):
+                found = cells(own, name, ["base"])
+                yield {"regime": setting, "system": name, "runs": found["seeds"]} | {
+                    column: found[column] for column in TRAITS
                 }

@@ -5,8 +5,8 @@ and alpha at the best eta. Runs with the same eta share their candidates, which 
 Before them: what is reproduced here, and a middle way, 1,000 documents at one alpha.
 """
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,9 @@ from brido.settings.params import Params
 from brido.settings.presets import load_preset, read_preset
 from brido.utils.errors import run_command
 from experiments.plan import changed
+
+# Documents that go through each of the three stages of large models.
+Work = dict[str, int]
 
 NUMBERS = Path(__file__).parent / "paper.yaml"
 THROUGHPUT = Path("benchmarks/throughput.yaml")
@@ -52,15 +55,6 @@ LAST_LINES = """\
 # After make preset experiments.paper_tables has the paper's own numbers beside yours."""
 
 
-@dataclass(frozen=True)
-class Work:
-    """Documents that go through the three stages of large models."""
-
-    generate: int
-    train: int
-    decode: int
-
-
 def paper_runs(dataset: str) -> dict[str, dict[str, float]]:
     """The tuned models of the tables of "xsum" or "cnndm": name -> changed keys of params.yaml."""
     runs = read_yaml(NUMBERS)[dataset]["runs"]
@@ -73,15 +67,12 @@ def commands(name: str) -> list[str]:
     return [*lines, *(_run(run, changes) for run, changes in paper_runs(name).items())]
 
 
-def _run(name: str, changes: Mapping[str, Any], *more: str) -> str:
-    options = [f"{key}={_text(value)}" for key, value in changes.items()]
-    return " ".join([f"dvc exp run -n {name}", *(f"-S {each}" for each in [*options, *more])])
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, list):
-        return f"'[{','.join(value)}]'"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+def _run(name: str, changes: Mapping[str, Any]) -> str:
+    options = [
+        f"-S {key}={value:g}" if isinstance(value, float) else f"-S {key}={value}"
+        for key, value in changes.items()
+    ]
+    return " ".join([f"dvc exp run -n {name}", *options])
 
 
 def work_of(name: str, params: Params) -> Work:
@@ -113,29 +104,29 @@ def _work(params: Params, runs: int, etas: int, generated: tuple[int, int], deco
     updates = training.epochs * documents // training.batch_size
     checks = updates // training.validation.every * training.validation.documents
     systems = runs + 1 + len(params.variants)
-    return Work(
-        generate=etas * sum(generated),
-        train=runs * training.epochs * documents,
-        decode=systems * decoded + runs * checks,
-    )
+    return {
+        "generate": etas * sum(generated),
+        "train": runs * training.epochs * documents,
+        "decode": systems * decoded + runs * checks,
+    }
 
 
 def middle_settings() -> Params:
     """The preset's settings with the changes of the middle way."""
-    raw = changed(read_preset(MIDDLE), CHANGES, "the middle way")
-    return check_params(raw)
+    return check_params(changed(read_preset(MIDDLE), CHANGES, "the middle way"))
 
 
 def cost(work: Work, rates: Mapping[str, float | None]) -> list[str]:
     """Device hours of each stage and together, as lines; rates are documents a second."""
     lines, total = [], 0.0
-    for stage, documents in vars(work).items():
+    for stage, documents in work.items():
         rate = rates.get(stage)
-        hours = documents / rate / 3600 if rate else None
-        shown = "not measured" if hours is None else f"{hours:10,.1f} hours"
+        hours = documents / rate / 3600 if rate else math.nan
+        shown = f"{hours:10,.1f} hours" if rate else "not measured"
         lines.append(f"#   {stage:<9} {documents:>9,} documents  {shown}")
-        total += hours if hours is not None else float("nan")
-    return lines if total != total else [*lines, f"#   together {total:,.1f} hours on this device"]
+        total += hours
+    together = f"#   together {total:,.1f} hours on this device"
+    return lines if math.isnan(total) else [*lines, together]
 
 
 def report(throughput: dict[str, Any]) -> str:

@@ -25,7 +25,6 @@ from brido.settings.text import that_matter
 from brido.utils.errors import BridoError
 from experiments.rows import EVIDENCE
 
-PLANS = Path("experiments/plans")
 WORK = Path("build/studies")
 # What a seed is the seed of.
 SEEDS = (

@@ -1,4 +1,4 @@
-"""Replay the choice: `python -m experiments.replay` chooses anew in every run of the plans.
+"""Replay the choice: the system that is kept is chosen anew in every run of the plans.
 
 The rows of a run's systems on validation documents go through the product's own
 `brido.report.choice.choose`, under several settings of section `choice`; the system that it keeps
@@ -13,15 +13,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from brido.report.choice import Compared, choose
 from brido.report.settings import ChoiceSettings
 from brido.settings.presets import read_preset
-from brido.utils.errors import run_command
-from experiments.numbers import gaps, interval, points
+from experiments.numbers import Values, gaps, interval, points
 from experiments.rows import by_run, marked, read_planned, row_of
-from experiments.tables import Record, markdown
+from experiments.tables import Record
 
 # A loss: more than this much fewer good summaries than base on test documents.
 LOSS = 0.02
@@ -50,22 +48,21 @@ def kept_by(
     documents: int | None = None,
     among: Collection[str] | None = None,
     without: Collection[str] = (),
-    by: str = "good",
     **keys: Any,
 ) -> Rule:
     """What the product keeps under these keys of section choice, on the first so many documents.
 
-    among: the systems that can be kept beside base; None: all. by: "good" | "unsupported".
+    among: the systems that can be kept beside base; None: all.
     """
     settings = ChoiceSettings(**keys)
 
     def kept(run: Options) -> str:
         systems = [
-            compared(row, documents, by)
+            compared(row, documents)
             for name, row in run.validation.items()
             if name == "base" or (name not in without and (among is None or name in among))
         ]
-        return choose(systems, settings, lower_is_better=by == "unsupported").chosen
+        return choose(systems, settings).chosen
 
     return kept
 
@@ -107,9 +104,9 @@ RULES: dict[str, Rule] = {
 }
 
 
-def compared(row: Any, documents: int | None = None, by: str = "good") -> Compared:
+def compared(row: Any, documents: int | None) -> Compared:
     """A system's row as the choice takes it; ROUGE and words are means of all its documents."""
-    quality = marked(row, by)[:documents]
+    quality = marked(row, "good")[:documents]
     rouge = None if np.isnan(row.r1) else np.full(len(quality), row.r1)
     return Compared(row.system, quality, np.full(len(quality), row.words), rouge)
 
@@ -140,20 +137,20 @@ def planned() -> tuple[Options, ...]:
     return tuple(options(read_planned()))
 
 
-def gains(runs: Sequence[Options], rule: Rule, other: str = "base") -> list[NDArray[np.float64]]:
+def runs_of(setting: str) -> list[Options]:
+    """The runs of a setting of the plans."""
+    return [run for run in planned() if run.setting == setting]
+
+
+def gains(runs: Sequence[Options], rule: Rule, other: str = "base") -> Values:
     """Good summaries of what a rule keeps minus those of another system, a document, by run."""
     chosen = chosen_by(rule, runs)
-    return [
-        gaps([(run.test[name], run.test[other])], "good")[0]
-        for run, name in chosen
-        if other in run.test
-    ]
+    return gaps([(run.test[name], run.test[other]) for run, name in chosen if other in run.test])
 
 
 def regret(runs: Sequence[Options], rule: Rule) -> float:
     """How far what a rule keeps is below the best in hindsight, in points: a mean over runs."""
-    chosen = chosen_by(rule, runs)
-    behind = [gaps([(run.test[run.best], run.test[name])], "good")[0] for run, name in chosen]
+    behind = gaps([(run.test[run.best], run.test[name]) for run, name in chosen_by(rule, runs)])
     return 100 * float(np.mean([values.mean() for values in behind]))
 
 
@@ -193,13 +190,3 @@ def counts(runs: Sequence[Options], rule: Rule) -> dict[str, int]:
     """How often which system is kept."""
     kept = pd.Series([name for _, name in chosen_by(rule, runs)])
     return kept.value_counts().to_dict()
-
-
-def main() -> None:
-    """Print the table, and how often the default keeps which system."""
-    print(markdown(choices()))
-    print(f"\nKept under the defaults: {counts(planned(), by_default)}")
-
-
-if __name__ == "__main__":
-    run_command(main)

@@ -27,10 +27,20 @@ from brido.utils.errors import BridoError
 EVIDENCE = Path("metrics/evidence")
 # The studies that results are told of, each a plan of experiments/plans with a table of rows.
 PLANNED = ("default", "regimes", "pretrained", "texts")
-ELECTIONS = EVIDENCE / "election.csv"
+# Their settings in the order of docs/results.md; those with rows have a place in every table.
+SETTINGS = (
+    "the default world",
+    "the default world, other kernels",
+    "a base from noisy articles",
+    "a base that makes up little",
+    "two optional facts a reference",
+    "SmolLM2, 800 articles",
+    "SmolLM2, 3,200 articles",
+    "SmolLM2, MTS-Dialog",
+    "SmolLM2, SciTLDR",
+)
 # The sum of each run's stages, where the run kept them.
 SECONDS = EVIDENCE / "seconds.csv"
-ELECTED = ", elected"
 RUN = ["setting", "seed"]
 # Where the means other than words stand: metric and column.
 _MEASURED = {
@@ -39,7 +49,6 @@ _MEASURED = {
 }  # fmt: skip
 MEANS = ["words", *_MEASURED]
 COLUMNS = [*RUN, "system", "split", *MEANS, "marks"]
-SPLITS = ("validation", "test")
 # What a share of documents can be asked of: its place in the digit.
 BITS = {"unsupported": 1, "whole": 2, "good": 4}
 UNKNOWN = 8
@@ -61,6 +70,16 @@ def read_planned() -> pd.DataFrame:
     return pd.concat([table for table in tables if len(table)], ignore_index=True)
 
 
+def planned_settings() -> list[str]:
+    """The settings of the planned studies that have rows."""
+    return [name for name in SETTINGS if len(planned_rows(name))]
+
+
+def planned_rows(setting: str) -> pd.DataFrame:
+    """The rows of a setting of the planned studies."""
+    return read_planned()[read_planned().setting == setting]
+
+
 def read_seconds(path: Path = SECONDS) -> pd.DataFrame:
     """Read the seconds of runs: setting, seed, seconds."""
     return pd.read_csv(path) if path.is_file() else pd.DataFrame(columns=[*RUN, "seconds"])
@@ -78,11 +97,6 @@ def renewed(rows: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:
     others = rows[(rows.setting != setting) | (rows.seed != seed)]
     both = pd.concat([others, own]) if len(others) else own
     return both.sort_values(RUN, kind="stable")
-
-
-def read_elections() -> pd.DataFrame:
-    """Read the rows of `experiments.election`; `seconds` is the processor time of a row."""
-    return pd.read_csv(ELECTIONS, dtype={"marks": str})
 
 
 def make_rows(records: Sequence[Mapping[Any, Any]]) -> pd.DataFrame:
@@ -136,9 +150,8 @@ def collect(folder: Path, setting: str, seed: int) -> pd.DataFrame:
 def _measured(folder: Path, system: str, split: str) -> dict[str, Any]:
     """Means and marks of a system's summaries of a split."""
     data = folder / "data"
-    there = [path.name for path in sorted((data / "evaluation").iterdir())]
-    tables = {name: data / "evaluation" / name / system / f"{split}.parquet" for name in there}
-    scores = read_scores({name: path for name, path in tables.items() if path.is_file()})
+    tables = sorted(data.glob(f"evaluation/*/{system}/{split}.parquet"))
+    scores = read_scores({path.parts[-3]: path for path in tables})
     texts = read_table(data / "decoded" / system / f"{split}.parquet", DECODED, "decode")
     words = [len(row["summary"].split()) for row in texts]
     means = {name: _mean(scores, *column) for name, column in _MEASURED.items()}

@@ -1,6 +1,6 @@
 """Tables of studies in Markdown."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,16 +18,15 @@ def markdown(records: Iterable[Mapping[str, Any]]) -> str:
     return frame.to_markdown(index=False, disable_numparse=True)
 
 
-def cells(rows: pd.DataFrame, system: str) -> Record:
+def cells(rows: pd.DataFrame, system: str, others: Sequence[str] = ("base", "control")) -> Record:
     """A system's numbers on test documents: means over runs, differences paired by document."""
     own = [pair[0] for pair in pairs(rows, system, system)]
     found = {"seeds": f"{len(own)}"}
     found |= {mark: percent(own, mark) for mark in ("unsupported", "whole", "good")}
-    for other in ("base", "control"):
+    for other in others:
         same = system == other
-        found[f"good - {other}"] = "" if same else points(gaps(pairs(rows, system, other), "good"))
-    for name in ("r1", "r2", "words"):
-        label = {"r1": "ROUGE-1", "r2": "ROUGE-2"}.get(name, name)
+        found[f"good - {other}"] = "" if same else points(gaps(pairs(rows, system, other)))
+    for label, name in (("ROUGE-1", "r1"), ("ROUGE-2", "r2"), ("words", "words")):
         found[label] = f"{np.mean([getattr(row, name) for row in own]):.1f}"
     return found
 

@@ -19,7 +19,9 @@ def main() -> None:
     write_corpus(open_source(params.data), params.data, corpus, params.runtime.log_seconds)
     write_references(corpus, paths.decoded("reference", "test").parent)
     # DVC cannot leave a dependency away: sources without a checkpoint depend on this.
-    write_text(paths.no_checkpoint() / "README", "Sources without a checkpoint depend on this.\n")
+    write_text(
+        paths.checkpoint("none") / "README", "Sources without a checkpoint depend on this.\n"
+    )
 
 
 if __name__ == "__main__":

@@ -10,12 +10,10 @@ all systems together, and asks nothing.
 """
 
 import sys
-from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 from brido.endpoint import DryRun
 from brido.evaluation.parts import PART, Measurer, column_means, join_signatures, read_inputs
@@ -28,8 +26,8 @@ from brido.tables.walk import cut
 from brido.utils.errors import BridoError, run_command
 from brido.utils.progress import Progress, say
 from brido.work.kept import code_key
-from brido.work.running import run
-from brido.work.shards import Shards, fingerprint
+from brido.work.running import Splits
+from brido.work.shards import fingerprint
 from brido.work.worker import core_workers, model_workers
 from stages import paths
 
@@ -75,17 +73,16 @@ def evaluate(params: Params, name: str, system: str, split: str = "test") -> Pat
                 f"`python -m stages.evaluate {name} --dry-run` counts all systems; this one:\n"
                 f"{found}"
             ) from None
-        _write(path, schema, [rows], [said])
+        write_table(path, [rows], schema, {"signature": join_signatures([said])})
     else:
         # What other code has measured before a kill is not taken over.
         key = fingerprint([settings, code_key()], [corpus, decoded, Path(__file__)])
-        shards = Shards(f"evaluate/{name}/{system}/{split}", key, schema)
+        units = {split: cut(number, PART)}
+        work = Splits(f"evaluate/{name}/{system}/{split}", key, schema, units)
         workers = model_workers(runtime) if metric.needs_runtime else core_workers(runtime, False)
-        units = cut(number, PART)
-        run(shards, units, make, workers, label, runtime.log_seconds)
-        parts = range(len(units))
-        _write(path, schema, shards.read(parts), [shards.metadata(part) for part in parts])
-        shards.clear()
+        work.run(make, workers, label, runtime.log_seconds)
+        work.write(split, path, {"signature": join_signatures(work.said(split))})
+        work.clear()
     means = column_means(path, metric.names)
     shown = ", ".join(f"{column} {mean:.4g}" for column, mean in means.items())
     say(f"{label}: {shown or 'nothing measured'}")
@@ -117,10 +114,6 @@ def forecast(params: Params, name: str) -> str:
 
 def _tables(params: Params, system: str, split: str) -> tuple[Path, Path, str]:
     return paths.corpus(split), paths.decoded(system, split), decoded_by(system, params.variants)
-
-
-def _write(path: Path, schema: Any, rows: Iterable[Any], said: list[dict[str, Any]]) -> None:
-    write_table(path, rows, schema, {"signature": join_signatures(said)})
 
 
 if __name__ == "__main__":

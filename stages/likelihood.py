@@ -14,7 +14,6 @@ from brido.settings.load import load_params
 from brido.settings.params import Params
 from brido.tables import LIKELIHOOD
 from brido.tables.fingerprint import content_hash
-from brido.tables.join import SplitTables
 from brido.utils.atomic import atomic_folder
 from brido.utils.errors import BridoError, run_command
 from brido.utils.progress import say
@@ -67,13 +66,15 @@ def measure(params: Params, splits: Sequence[str], prior: bool) -> None:
     work = Splits("likelihood", fingerprint(keys), LIKELIHOOD, work_units, keys)
     make = partial(ProbabilityWorker, base, reading, runtime, settings)
     work.run(make, model_workers(runtime), "likelihood", runtime.log_seconds)
+    # Base scores what other models say too.
+    others_wrote = [name for name, one in params.generation.items() if one.checkpoint != "base"]
     for split in splits:
         metadata: dict[str, Any] = {
             "reading": reading.model_dump(mode="json"),
             "candidates": content_hash(paths.pool(split)),
             "others": others[split],
             "seed": settings.seed,
-            "other_writers": _other_writers(params),
+            "other_writers": others_wrote,
         }
         work.write(split, paths.likelihood(split), metadata)
     work.clear()
@@ -81,7 +82,7 @@ def measure(params: Params, splits: Sequence[str], prior: bool) -> None:
 
 def _units(params: Params, split: str, needed: bool) -> list[ProbabilityUnit]:
     """The work on a split, with as many other documents as `likelihood.others` says, or none."""
-    tables = SplitTables(pool=paths.pool(split), corpus=paths.corpus(split))
+    tables = paths.tables(split)
     # The check compares all signals, on validation documents.
     others = params.likelihood.others if needed or split == "validation" else 0
     if others and (problem := lacks_others(tables, others)):
@@ -90,11 +91,6 @@ def _units(params: Params, split: str, needed: bool) -> list[ProbabilityUnit]:
         say(f"likelihood {split}: candidates are not scored with other documents: {problem}")
         others = 0
     return units(tables, params.runtime.documents_of_shard, others)
-
-
-def _other_writers(params: Params) -> list[str]:
-    """The sources whose candidates base did not write: it scores what other models say."""
-    return [name for name, source in params.generation.items() if source.checkpoint != "base"]
 
 
 if __name__ == "__main__":

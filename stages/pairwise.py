@@ -30,7 +30,7 @@ def main() -> None:
 
 def compare(split: str, params: Params) -> None:
     """Write data/similarity/SPLIT.parquet."""
-    tables = SplitTables(pool=paths.pool(split), corpus=paths.corpus(split))
+    tables = paths.tables(split)
     size = num_candidates(tables.pool)
     settings, unit = {"pairwise": params.pairwise}, params.scoring.unit
     # Shards of another size are other shards, though they make the same table. What other code has

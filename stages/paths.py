@@ -48,11 +48,6 @@ def scores(system: str, split: str) -> Path:
     return DATA / "scores" / system / f"{split}.parquet"
 
 
-def no_checkpoint() -> Path:
-    """data/checkpoints/none, a folder without a model: where a source has no checkpoint."""
-    return checkpoint("none")
-
-
 def checkpoint(system: str) -> Path:
     """data/checkpoints/SYSTEM, a folder in save_pretrained's format."""
     return DATA / "checkpoints" / system

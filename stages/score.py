@@ -38,18 +38,15 @@ def write_scores(params: Params, system: str) -> None:
             # Which candidates these are the scores of: training checks it.
             "candidates": read_metadata(source, "pairwise").get("candidates"),
         }
-        label, seconds = f"score {system} {split}", params.runtime.log_seconds
-        batches = _scores(split, scoring, label, seconds)
+        count, seconds = count_rows(source, "pairwise"), params.runtime.log_seconds
+        progress = Progress(f"score {system} {split}", count, interval=seconds)
+        batches = _scores(split, scoring, progress)
         write_table(paths.scores(system, split), batches, SCORES, metadata)
 
 
-def _scores(
-    split: str, scoring: ScoringSettings, label: str, seconds: float
-) -> Iterator[pa.RecordBatch]:
-    tables = paths.tables(split)
-    count = count_rows(paths.similarity(split), "pairwise")
-    with Progress(label, count, interval=seconds) as progress:
-        for documents, scores in score_documents(tables, scoring):
+def _scores(split: str, scoring: ScoringSettings, progress: Progress) -> Iterator[pa.RecordBatch]:
+    with progress:
+        for documents, scores in score_documents(paths.tables(split), scoring):
             order = ranking(scores).astype(np.int32)
             offsets = np.arange(0, scores.size + 1, scores.shape[1], dtype=np.int32)
             columns = [

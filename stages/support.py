@@ -1,7 +1,6 @@
 """Stage support: how much of every candidate, and of base's own output, the source supports."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -10,7 +9,6 @@ from brido.settings.load import load_params
 from brido.settings.params import Params
 from brido.tables import SUPPORT
 from brido.tables.fingerprint import base_of, content_hash
-from brido.tables.join import SplitTables
 from brido.utils.errors import run_command
 from brido.utils.stored import read_json
 from brido.work.kept import code_key
@@ -33,15 +31,12 @@ def check(params: Params, splits: Sequence[str]) -> None:
 
     Without a base (`none`) it has no output of its own.
     """
-    tables = {
-        split: SplitTables(pool=paths.pool(split), corpus=paths.corpus(split)) for split in splits
-    }
     own, judged = paths.decoded(OWN, "validation"), paths.corpus("validation")
     size = params.runtime.documents_of_shard
-    work_units = {split: units(one, size) for split, one in tables.items()}
+    work_units = {split: units(paths.tables(split), size) for split in splits}
     has_own = not paths.is_left_empty(own.parent)
     if has_own:
-        work_units[OWN] = units(replace(tables["validation"], decoded={OWN: own}), size, OWN)
+        work_units[OWN] = units(paths.tables("validation", [OWN]), size, OWN)
     runtime, by_model = params.runtime, params.support.runs_model
     shared = fingerprint([params.support, size, code_key()], [Path(__file__)])
     keys = {}

@@ -54,7 +54,7 @@ def make_task(params: Params, system: str) -> ContrastiveTask:
     name, history = f"train {system}", paths.history(system)
     tables = {
         split: (paths.corpus(split), paths.pool(split), paths.scores(system, split))
-        for split in ("train", "validation")
+        for split in paths.TUNING_SPLITS
     }
     documents, validation = (read_ranked(*files) for files in tables.values())
     inputs = [base, *tables["train"], *tables["validation"]]

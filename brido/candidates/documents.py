@@ -10,7 +10,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from brido.candidates.blocks import WINDOW
+from brido.candidates.blocks import windows
 from brido.models.settings import ReadingSettings
 from brido.search.settings import GuidanceSettings, SamplingSettings, SearchSettings
 from brido.tables import CORPUS
@@ -57,7 +57,6 @@ class DocumentPart:
     rows: range
 
     def __len__(self) -> int:
-        """Count its rows."""
         return len(self.rows)
 
     def read(self) -> list[tuple[str, str]]:
@@ -133,12 +132,9 @@ class SplitDocuments:
         rows = self._hashes[_HASH * part.rows.start : _HASH * part.rows.stop]
         return blake2b(rows, digest_size=_HASH).hexdigest()
 
-    def parts(self, size: int, whole: bool = False) -> list[DocumentPart]:
-        """Cut the documents into units of `size` rows; `whole`: the last one has what is left."""
-        units = cut(len(self.ids), size)
-        if whole and len(units) > 1 and len(units[-1]) < size:
-            units[-2:] = [range(units[-2].start, units[-1].stop)]
-        return [DocumentPart(self.path, rows) for rows in units]
+    def parts(self, size: int) -> list[DocumentPart]:
+        """Cut the documents into units of `size` rows."""
+        return [DocumentPart(self.path, rows) for rows in cut(len(self.ids), size)]
 
     def units(self, runtime: RuntimeSettings, writing: Writing | None) -> list[DocumentPart]:
         """Cut the documents into shards by section `runtime`, guided ones into whole windows.
@@ -147,7 +143,7 @@ class SplitDocuments:
         """
         size, most = runtime.documents_of_shard, runtime.tokens_of_shard
         if writing is not None and writing.guided:
-            return self.parts(WINDOW, whole=True)
+            return [DocumentPart(self.path, rows) for rows in windows(len(self.ids))]
         if writing is None or most is None:
             return self.parts(size)
         parts: list[range] = []

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from brido.utils.errors import BridoError, some
-from brido.utils.files import ending_of, read_records
+from brido.utils.files import read_records
 from brido.utils.json_lines import keys_of
 from brido.utils.paths import left_behind
+from brido.utils.text_files import ending_of
 
 Row = dict[str, Any]
 

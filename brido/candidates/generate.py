@@ -92,20 +92,11 @@ def _files(request: Request) -> SourcePlan:
         number = request.settings.num_candidates
         for row in read_candidates(files[-1], documents.ids, number, request.name):
             rows[documents.path, row["id"]] = row
-    return SourcePlan(partial(_FromRows, rows), inputs=tuple(files))
 
+    def worker(part: DocumentPart) -> Result:
+        return [rows[part.path, name] for name, _ in part.read()], {}
 
-class _FromRows:
-    """Candidates that are there already."""
-
-    def __init__(
-        self, rows: dict[tuple[Path, str], dict[str, Any]], device: str, advance: Advance
-    ) -> None:
-        self._rows = rows
-
-    def __call__(self, part: DocumentPart) -> Result:
-        """Return the rows of the part's documents."""
-        return [self._rows[part.path, name] for name, _ in part.read()], {}
+    return SourcePlan(lambda device, advance: worker, inputs=tuple(files))
 
 
 def _endpoint(request: Request) -> SourcePlan:
@@ -135,7 +126,9 @@ def generate(request: Request) -> Splits:
     plan = SOURCES[settings.method](request)
     grouped = settings.method == "diverse_beam" and settings.num_beam_groups > 1
     schema = GROUPED_CANDIDATES if grouped else CANDIDATES
-    writing = _writing(settings, request.reading)
+    writing = None
+    if isinstance(settings, DiverseBeamGeneration | SamplingGeneration):
+        writing = Writing.of(settings.search(), request.reading, settings.guidance)
     units = {
         split: documents.units(runtime, writing) for split, documents in request.documents.items()
     }
@@ -148,13 +141,6 @@ def generate(request: Request) -> Splits:
     work = Splits(f"generate/{request.name}", fingerprint([keys, own]), schema, units, kept)
     work.run(partial(_Counting, plan.make_worker), plan.workers, label, runtime.log_seconds)
     return work
-
-
-def _writing(settings: Any, reading: ReadingSettings) -> Writing | None:
-    """What the source's model writes of a document; None: no model here does."""
-    if not isinstance(settings, DiverseBeamGeneration | SamplingGeneration):
-        return None
-    return Writing.of(settings.search(), reading, settings.guidance)
 
 
 class _Counting:
@@ -203,18 +189,15 @@ def notes(description: dict[str, Any]) -> Iterator[str]:
         f"{description['documents']:,} documents, {description['distinct_candidates']:.1f} of "
         f"{description['generation']['num_candidates']} candidates distinct"
     )
+    limit = description["reading"]["max_source_tokens"]
     for name, words in (
-        (
-            "truncated_sources",
-            f"sources cut to {description['reading']['max_source_tokens']} tokens",
-        ),
+        ("truncated_sources", f"sources cut to {limit} tokens"),
         ("empty_candidates", "candidates are empty"),
         ("not_ended", "candidates did not end"),
         ("halved_batches", "batches halved for memory"),
     ):
         if description[name]:
             yield f"{description[name]:,} {words}"
-    limit = description["reading"]["max_source_tokens"]
     cut, unread = description["truncated_sources"], description["unread_thousandths"]
     if warning := cut_warning(cut, unread, description["documents"], limit):
         yield f"warning: {warning}"

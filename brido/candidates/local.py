@@ -49,11 +49,11 @@ class Generated(NamedTuple):
 class _Guide(NamedTuple):
     """The others of every document, and how they steer.
 
-    sources: all documents, read. others [D, K]: the places of each document's others among them.
+    sources: all documents, read. others: by a document's place the places of its others.
     """
 
     sources: Sources
-    others: list[list[int]]
+    others: dict[int, list[int]]
     settings: GuidanceSettings
 
     def of(self, numbers: Sequence[int]) -> Guidance:
@@ -81,7 +81,7 @@ def _guide(
     for block in blocks(ids, documents, settings.others, settings.seed, "guidance: others"):
         for place in block.members[: block.scored]:
             others[place] = [member for member in block.members if member != place]
-    return _Guide(sources, [others[place] for place in range(len(ids))], settings)
+    return _Guide(sources, others, settings)
 
 
 class Generator:

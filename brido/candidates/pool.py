@@ -20,10 +20,11 @@ from brido.utils.blank import is_blank
 from brido.utils.errors import BridoError, quoted, some
 
 Row = dict[str, Any]
-# What keeps a candidate from voting.
-_BAD = ("not_ended", "empty", "refused")
-# What is told of those that vote all the same.
-_ODD = {"other_script": "in another script than the document", "markup_left": "with markup left"}
+# What is told of candidates: they are changed, do not vote, or are odd and vote all the same.
+_TOLD = {
+    "cleaned": "cleaned", "not_ended": "not ended", "empty": "empty", "refused": "refused",
+    "other_script": "in another script than the document", "markup_left": "with markup left",
+}  # fmt: skip
 # What helps where no document is left.
 _MENDS = (
     "not ended or empty: raise max_answer_tokens (a server) or max_length of the source. A model "
@@ -92,10 +93,8 @@ class Pool:
     def _told(self) -> Iterator[str]:
         """What became of each source's candidates."""
         for name, count in self.counts.items():
+            told = [f"{count[what]:,} {words}" for what, words in _TOLD.items() if count[what]]
             rules = [f"{count[rule]:,} {rule}" for rule in RULES if count[rule]]
-            bad = [f"{count[what]:,} {what.replace('_', ' ')}" for what in _BAD if count[what]]
-            odd = [f"{count[what]:,} {_ODD[what]}" for what in ODD if count[what]]
-            told = [*([f"{count['cleaned']:,} cleaned"] if count["cleaned"] else []), *bad, *odd]
             if told:
                 by = f" (rules: {', '.join(rules)})" if rules else ""
                 yield f"of {count['candidates']:,} candidates of {name}: {', '.join(told)}{by}"

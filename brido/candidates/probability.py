@@ -40,7 +40,6 @@ class ProbabilityUnit:
     others: int
 
     def __len__(self) -> int:
-        """Return the number of documents."""
         return len(self.part)
 
 

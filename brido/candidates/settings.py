@@ -1,7 +1,7 @@
 """`generation`: the sources of candidates, one form for each method."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -42,11 +42,6 @@ class _Source(Variant):
     method: str = Field(description="diverse_beam | sampling | endpoint | files.")
     num_candidates: Positive = Field(16, description="[N] candidates of a document.")
     checkpoint: str = Field(description="A key of checkpoints, whose model writes the candidates.")
-
-    @classmethod
-    def asks_none(cls) -> bool:
-        """Return whether this kind of source works without a checkpoint."""
-        return get_args(cls.model_fields["checkpoint"].annotation) == (NO_CHECKPOINT,)
 
 
 class DiverseBeamGeneration(BeamSettings, _Source):
@@ -91,9 +86,7 @@ class SamplingGeneration(TruncationSettings, _Source):
     # As above.
     top_p: Nucleus = inherited(TruncationSettings, "top_p", 0.95)
     max_length: Length = inherited(TruncationSettings, "max_length", 64)
-    guidance: GuidanceSettings | None = Field(
-        None, description="null | {weight, floor, others, seed}, as under `variants`."
-    )
+    guidance: GuidanceSettings | None = inherited(DiverseBeamGeneration, "guidance", None)
 
     def search(self) -> SamplingSettings:
         """What the engine is asked for: a sample a candidate."""
@@ -207,9 +200,8 @@ class PoolSettings(Section):
 
     clean: list[CleaningRule] = Field(
         list(CLEANING_RULES),
-        description=(
-            "Rules by which candidates are cleaned; docs/configuration.md says what each takes off."
-        ),
+        description="Rules by which candidates are cleaned; docs/configuration.md says what each "
+        "takes off.",
     )
 
     eligible: list[str] | None = Field(

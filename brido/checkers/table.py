@@ -14,7 +14,7 @@ from brido.checkers.registry import make_checker
 from brido.checkers.settings import SupportSettings
 from brido.checkers.texts import Source, check_texts
 from brido.checkers.wholeness import RULES
-from brido.tables import CORPUS, open_table
+from brido.tables import has_facts
 from brido.tables.join import CandidateDocument, Part, SplitTables, parts_of, read_documents
 from brido.work.settings import RuntimeSettings
 from brido.work.worker import Advance, Result
@@ -32,7 +32,6 @@ class SupportUnit:
     own: str | None = None
 
     def __len__(self) -> int:
-        """The number of documents."""
         return len(self.part)
 
     def texts(self) -> list[tuple[CandidateDocument, Sequence[str]]]:
@@ -57,8 +56,7 @@ def judge_of(corpus: Path, settings: SupportSettings) -> dict[str, Any]:
     own `support` says something that the judge does not; rules: by which a text is whole, "" for
     the world's grammar.
     """
-    with open_table(corpus, CORPUS, "download") as file:
-        exact = "facts" in file.schema_arrow.names
+    exact = has_facts(corpus)
     judge = "facts of the world" if exact else settings.checker
     return {
         "judge": judge,

@@ -150,7 +150,7 @@ class SplitChecks:
         split: str,
         lowercase: bool,
         max_bad_fraction: float,
-        documents: DocumentsSeen | None = None,
+        documents: DocumentsSeen,
     ) -> None:
         """Checks for `split`; `lowercase` lower-cases documents, summaries and references.
 
@@ -178,8 +178,7 @@ class SplitChecks:
             self.kept += 1
             summary = None if row.summary is Unlabelled else self._text(row.summary)
             document = self._text(row.document)
-            if self._documents is not None:
-                self._documents.add(self.split, str(identity), document)
+            self._documents.add(self.split, str(identity), document)
             others = [summary or "", *(self._text(text) for text in row.references or [])]
             yield {
                 "id": str(identity),

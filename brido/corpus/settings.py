@@ -19,10 +19,8 @@ from brido.utils.sections import (
 
 # An article of the world has at most so many optional facts.
 _Extras = Annotated[int, Field(ge=1, le=4)]
-# A column, or several.
-_Names = Name | Annotated[list[Name], Field(min_length=1)]
-# A path or glob, or several.
-_Paths = Name | Annotated[list[Name], Field(min_length=1)]
+# A column, a path or a glob, or several.
+_Several = Name | Annotated[list[Name], Field(min_length=1)]
 
 
 class WorldSettings(Section):
@@ -40,8 +38,7 @@ class WorldSettings(Section):
         description='Chance that an article\'s day is "on Monday", in these words.',
     )
     counties_from_towns: bool = Field(
-        False,
-        description=("true: a town tells its county, so a model can learn it."),
+        False, description="true: a town tells its county, so a model can learn it."
     )
     formulaic_extras: bool = Field(
         False, description="true: extras share their wording, and the vote likes them."
@@ -51,10 +48,8 @@ class WorldSettings(Section):
     )
     bare_references: Share = Field(
         0.015,
-        description=(
-            "Share of references without any optional fact. At 0 a model never learns "
-            "to leave one out."
-        ),
+        description="Share of references without any optional fact. At 0 a model never learns to "
+        "leave one out.",
     )
 
     def problems(self) -> Iterator[str]:
@@ -114,22 +109,21 @@ class HubSettings(_Columns):
 class FilesSettings(_Columns):
     """`data.files`: the user's own JSONL, CSV, TSV or Parquet files (paths or globs)."""
 
-    train: _Paths = Field(
+    train: _Several = Field(
         description="JSONL, CSV, TSV or Parquet: a path, a glob, or a list of them."
     )
-    validation: _Paths | None = Field(
+    validation: _Several | None = Field(
         None,
         description="The same for validation; null: cut from train by a seeded hash of the id.",
     )
-    test: _Paths | None = Field(None, description="The same for test; null: cut from train.")
+    test: _Several | None = Field(None, description="The same for test; null: cut from train.")
     id_column: Name | None = Field(
         "id",
-        description=(
-            "Column with ids; null, or id where the files lack it: ids are made from the texts."
-        ),
+        description="Column with ids; null, or id where the files lack it: ids are made from the "
+        "texts.",
     )
     document_column: Name = Field("document", description="Column with the documents.")
-    summary_column: _Names | None = Field(
+    summary_column: _Several | None = Field(
         "summary",
         description="Column with the references; null: the corpus has no references. A list: "
         "several, the summaries first.",
@@ -184,10 +178,8 @@ class _Data(Variant):
     )
     max_bad_fraction: Share = Field(
         0.0,
-        description=(
-            "Share of rows that may be left out because they are bad. Bad are a text "
-            "that is null or blank, and a repeated id. They are counted."
-        ),
+        description="Share of rows that may be left out because they are bad. Bad are a text that "
+        "is null or blank, and a repeated id. They are counted.",
     )
 
     def limit(self, split: str) -> int | None:

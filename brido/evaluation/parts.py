@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from brido.evaluation import Inputs
 from brido.evaluation.registry import find_metric
-from brido.tables import CORPUS, DECODED, evaluation_schema, open_table, read_columns
+from brido.tables import CORPUS, DECODED, evaluation_schema, has_facts, read_columns
 from brido.tables.walk import Part, Table, walk
 from brido.utils.errors import BridoError
 from brido.utils.progress import MakeProgress, quiet
@@ -32,8 +32,7 @@ def read_inputs(
     Raises:
         BridoError: the tables hold different documents, or none.
     """
-    with open_table(corpus, CORPUS, "download") as file:
-        columns = (*_TEXTS, *({"facts"} & set(file.schema_arrow.names)))
+    columns = (*_TEXTS, "facts") if has_facts(corpus) else _TEXTS
     first = Table(corpus, CORPUS, "download", columns)
     other = Table(decoded, DECODED, made_by, ("summary",))
     found: dict[str, list[Any]] = {name: [] for name in ("id", *columns, "summary")}

@@ -28,7 +28,6 @@ class Params(Sections):
         yield from self._variants()
         yield from self._metrics()
         yield from self._choice()
-        yield from self._references()
         yield from self._sources()
         yield from self._pool()
         yield from self._reading()
@@ -75,6 +74,12 @@ class Params(Sections):
                     "are no articles of the world to learn from: write null, and the model learns "
                     "from the training split"
                 )
+            if learns and not learns.world and not self.data.labelled:
+                way_out = "name a model in source" if form == "embedded" else "write null"
+                yield (
+                    f"checkpoints.{name}.{form}: it learns from references, and there are none "
+                    f"({self._no_references}): {way_out}"
+                )
 
     def _without_base(self) -> Iterator[str]:
         """What candidates and scores need of base where `checkpoints.base.source` is none."""
@@ -100,6 +105,11 @@ class Params(Sections):
                 f"systems: {quoted(unknown)} must be one of {', '.join(known)}. Tuned systems are "
                 "keys of `tuned`. For the summaries of another checkpoint add a key to `variants`, "
                 f"such as `zero_shot: {{checkpoint: {short(unknown[0])}}}`"
+            )
+        if "reference" in self.systems and not self.data.labelled:
+            yield (
+                f"systems: remove `reference`, because there are no references "
+                f"({self._no_references})"
             )
         if "elected" in self.systems and "test" not in self.documents.splits:
             yield (
@@ -153,25 +163,6 @@ class Params(Sections):
     @property
     def _no_references(self) -> str:
         return f"data.{self.data.source}.summary_column is null"
-
-    def _references(self) -> Iterator[str]:
-        """What needs references where the corpus has none."""
-        if self.data.labelled:
-            return
-        if "reference" in self.systems:
-            yield (
-                f"systems: remove `reference`, because there are no references "
-                f"({self._no_references})"
-            )
-        for name, checkpoint in self.checkpoints.items():
-            key = "embedded" if checkpoint.source == "embedded" else "fine_tuning"
-            learned = getattr(checkpoint, key)
-            if learned is not None and learned.world is None:
-                away = "name a model in source" if key == "embedded" else "write null"
-                yield (
-                    f"checkpoints.{name}.{key}: it learns from references, and there are none "
-                    f"({self._no_references}): {away}"
-                )
 
     def _variants(self) -> Iterator[str]:
         known = [*self.checkpoints, *self.tuned]
@@ -246,7 +237,7 @@ class Params(Sections):
             asked = source.checkpoint
             if isinstance(source, EndpointGeneration):
                 yield from self._endpoint(name, source)
-            elif not (asked in self.checkpoints or (asked == NO_CHECKPOINT and source.asks_none())):
+            elif source.method != "files" and asked not in known:
                 yield _no_key(f"generation.{name}.checkpoint", asked, "checkpoints", known)
             lacks = source.method == "files" and source.files.test is None
             if lacks and "test" in self.documents.splits:

@@ -1,5 +1,7 @@
 """The whole of params.yaml: its sections, and what they say of each system."""
 
+from typing import Any, TypeVar
+
 from pydantic import Field
 
 from brido.candidates.settings import (
@@ -16,7 +18,6 @@ from brido.evaluation.settings import EvaluationSettings
 from brido.models.settings import CheckpointSettings, EmbeddedCheckpoint, ReadingSettings
 from brido.report.settings import ChoiceSettings, ReportSettings
 from brido.search.settings import DecodingSettings, GuidanceSettings, VariantSystem
-from brido.settings.tuned import TunedSystem, overlaid
 from brido.training.settings import TrainingSettings
 from brido.utils.sections import Section
 from brido.vote.settings import LikelihoodSettings, PairwiseSettings, ScoringSettings
@@ -26,6 +27,18 @@ from brido.work.settings import RuntimeSettings
 MADE = ("reference", "elected")
 # Names that no system can have; `chosen` is the one that stage choose keeps.
 RESERVED = (*MADE, "default", "chosen", NO_CHECKPOINT)
+_Settings = TypeVar("_Settings", bound=Section)
+
+
+class TunedSystem(Section):
+    """`tuned.SYSTEM`: what this system changes in sections scoring and training."""
+
+    scoring: ScoringSettings = Field(
+        ScoringSettings(), description="Keys of section scoring that this system changes."
+    )
+    training: TrainingSettings = Field(
+        TrainingSettings(), description="Keys of section training that this system changes."
+    )
 
 
 class Sections(Section):
@@ -129,11 +142,11 @@ class Sections(Section):
 
     def scoring_of(self, system: str) -> ScoringSettings:
         """Section scoring with what `tuned.SYSTEM` changes."""
-        return overlaid(self.scoring, self.tuned[system].scoring)
+        return _overlaid(self.scoring, self.tuned[system].scoring)
 
     def training_of(self, system: str) -> TrainingSettings:
         """Section training with what `tuned.SYSTEM` changes."""
-        return overlaid(self.training, self.tuned[system].training)
+        return _overlaid(self.training, self.tuned[system].training)
 
     @property
     def has_base(self) -> bool:
@@ -178,3 +191,22 @@ class Sections(Section):
     def num_candidates(self) -> int:
         """N, the candidates of a document from all sources together."""
         return sum(source.num_candidates for source in self.generation.values())
+
+
+def _overlaid(shared: _Settings, changes: _Settings) -> _Settings:
+    """Return the section `shared` with the keys that `changes` sets, at any depth.
+
+    Raises:
+        ValueError: the values do not fit together (pydantic's, with every problem).
+    """
+    merged = _merged(shared.model_dump(), changes.model_dump(exclude_unset=True))
+    return type(shared).model_validate(merged)
+
+
+def _merged(shared: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    result = dict(shared)
+    for key, value in changes.items():
+        old = result.get(key)
+        nested = isinstance(value, dict) and isinstance(old, dict)
+        result[key] = _merged(old or {}, value) if nested else value
+    return result

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _SCHEMAS = """CANDIDATES CORPUS DECODED FACT GROUPED_CANDIDATES LIKELIHOOD POOL ROWS_PER_GROUP
 SCORES SUPPORT WORLD_CORPUS evaluation_schema similarity_schema"""
-_READERS = "count_rows open_table read_batches read_columns read_metadata read_rows"
+_READERS = "count_rows has_facts open_table read_batches read_columns read_metadata read_rows"
 _PUBLIC = {
     **dict.fromkeys(_SCHEMAS.split(), "schemas"),
     **dict.fromkeys(_READERS.split(), "read"),

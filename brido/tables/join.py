@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from brido.tables.documents import CandidateDocument as CandidateDocument
 from brido.tables.documents import Documents, similarity_size
 from brido.tables.fingerprint import content_hash
-from brido.tables.read import open_table, read_batches, read_metadata
+from brido.tables.read import has_facts, open_table, read_batches, read_metadata
 from brido.tables.schemas import (
     CORPUS,
     DECODED,
@@ -88,10 +88,8 @@ class SplitTables:
             schema = similarity_schema(num_candidates(path, "pairwise"))
             return Table(path, schema, "pairwise", tuple(columns))
         schema, stage = _STAGES[name]
-        if "facts" in columns:
-            with open_table(path, schema, stage) as file:
-                if "facts" not in file.schema_arrow.names:
-                    columns = [column for column in columns if column != "facts"]
+        if "facts" in columns and not has_facts(path):
+            columns = [column for column in columns if column != "facts"]
         return Table(path, schema, stage, tuple(columns))
 
     def summaries(self) -> dict[str, Table]:

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from brido.tables.schemas import METADATA_KEY, ROWS_PER_GROUP
+from brido.tables.schemas import CORPUS, METADATA_KEY, ROWS_PER_GROUP
 from brido.utils.errors import BridoError, parsing
 
 
@@ -130,6 +130,12 @@ def count_rows(path: Path, made_by: str) -> int:
     """The number of rows of a table, from its footer."""
     with open_table(path, None, made_by) as file:
         return file.metadata.num_rows
+
+
+def has_facts(corpus: Path) -> bool:
+    """Whether a corpus table has the facts of its documents, as that of the embedded world has."""
+    with open_table(corpus, CORPUS, "download") as file:
+        return "facts" in file.schema_arrow.names
 
 
 def read_metadata(path: Path, made_by: str) -> dict[str, Any]:

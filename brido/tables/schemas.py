@@ -19,8 +19,9 @@ FACT = pa.struct(
 )
 
 
-def _schema(*columns: tuple[str, pa.DataType]) -> pa.Schema:
-    return pa.schema([pa.field(name, kind, nullable=False) for name, kind in columns])
+def _schema(*columns: tuple[str, pa.DataType], nullable: str = "") -> pa.Schema:
+    """Columns that hold no null, but for the one named `nullable`."""
+    return pa.schema([pa.field(name, kind, nullable=name == nullable) for name, kind in columns])
 
 
 CORPUS = _schema(
@@ -28,9 +29,8 @@ CORPUS = _schema(
     ("document", pa.string()),
     ("summary", pa.string()),
     ("references", pa.list_(pa.string())),
+    nullable="summary",  # where the corpus has no references
 )
-# Null where the corpus has no references.
-CORPUS = CORPUS.set(2, pa.field("summary", pa.string()))
 WORLD_CORPUS = CORPUS.append(pa.field("facts", pa.list_(FACT), nullable=False))
 CANDIDATES = _schema(
     ("id", pa.string()),
@@ -68,9 +68,8 @@ LIKELIHOOD = _schema(
     ("log_probability", pa.list_(pa.float64())),
     ("prior", pa.list_(pa.float64())),
     ("tokens", pa.list_(pa.int32())),
+    nullable="prior",  # where no other documents were asked for
 )
-# Null where no other documents were asked for.
-LIKELIHOOD = LIKELIHOOD.set(2, pa.field("prior", pa.list_(pa.float64())))
 DECODED = _schema(("id", pa.string()), ("summary", pa.string()), ("score", pa.float64()))
 
 

@@ -42,7 +42,6 @@ class Part:
     corpus: range
 
     def __len__(self) -> int:
-        """The number of documents."""
         return len(self.rows)
 
 

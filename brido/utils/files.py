@@ -19,7 +19,7 @@ from brido.utils.extras import extra
 from brido.utils.json_files import are_lines, array_or_lines, first_line, is_spread, items_of
 from brido.utils.json_lines import fault_of, kind, parse_object
 from brido.utils.outputs import standard_input
-from brido.utils.text_files import COMPRESSIONS, open_text, text_lines
+from brido.utils.text_files import COMPRESSIONS, ending_of, open_text, text_lines
 
 Rows = Iterator[tuple[str, dict[str, Any]]]
 
@@ -40,9 +40,9 @@ def read_file(path: Path) -> Rows:
         BridoError: an unknown ending, a file that is missing, empty, truncated, of another encoding
             or not of its format; the message says where.
     """
-    compression, ending = COMPRESSIONS.get(path.suffix.lower()), ending_of(path)
+    ending = ending_of(path)
     if ending == ".parquet":
-        if compression:
+        if path.suffix.lower() in COMPRESSIONS:
             raise BridoError(
                 f"{path}: unpack it first, because Parquet is already compressed inside"
             )
@@ -64,13 +64,7 @@ def read_file(path: Path) -> Rows:
             f"{path}: its ending is unknown; known are {known}, also with .gz or .zst. Save a "
             "table of Excel as CSV (UTF-8)"
         )
-    return _text(path, compression, readers[ending])
-
-
-def ending_of(path: Path) -> str:
-    """The ending that says the format, in small letters, without that of a packer."""
-    packed = path.suffix.lower() in COMPRESSIONS
-    return (path.with_suffix("") if packed else path).suffix.lower() or path.suffix.lower()
+    return _text(path, readers[ending])
 
 
 def read_records(path: Path) -> list[dict[str, Any]]:
@@ -110,10 +104,8 @@ def input_lines(name: str) -> Iterator[Iterator[bytes]]:
             f"{path}: this command reads JSON lines or Parquet, and {ending[1:].upper()} has no "
             "lists: write one object a line"
         )
-    compression = COMPRESSIONS.get(path.suffix.lower())
-
     with parsing(lambda reason: f"{path}: {reason}; `-` reads from stdin"):
-        opened = open_text(path, compression)
+        opened = open_text(path)
     with opened as stream:
         yield _one_a_line(path, stream)
 
@@ -128,7 +120,7 @@ def _one_a_line(path: Path, stream: io.BufferedReader) -> Iterator[bytes]:
             yield row.encode("utf-8", "surrogatepass")
 
 
-def _text(path: Path, compression: str | None, read: Callable[[Path, Iterator[str]], Rows]) -> Rows:
+def _text(path: Path, read: Callable[[Path, Iterator[str]], Rows]) -> Rows:
     """The rows that `read` finds in a text file; what goes wrong below it becomes a BridoError."""
     number = 0
 
@@ -137,7 +129,7 @@ def _text(path: Path, compression: str | None, read: Callable[[Path, Iterator[st
         return f"{path} is unreadable{after}: {reason}"
 
     with parsing(unreadable):
-        with open_text(path, compression) as stream:
+        with open_text(path) as stream:
             for place, row in read(path, text_lines(path, stream)):
                 number += 1
                 yield place, row

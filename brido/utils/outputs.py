@@ -17,7 +17,7 @@ from typing import BinaryIO, TextIO, cast
 from brido.utils.atomic import atomic_file, explained
 from brido.utils.errors import BridoError
 from brido.utils.extras import extra
-from brido.utils.text_files import COMPRESSIONS, check_text
+from brido.utils.text_files import COMPRESSIONS, check_text, ending_of
 
 # What a path itself can be, and what opening a device or pipe may answer.
 _IMPOSSIBLE = frozenset(
@@ -47,8 +47,7 @@ def check_name(path: Path, written: str = "") -> None:
             f"--output {path}: the shell replaces ~ at the start of a word alone, so this would "
             "be a folder named ~: write the whole path"
         )
-    ending = path.with_suffix("") if path.suffix.lower() in COMPRESSIONS else path
-    named = NAMES.get(ending.suffix.lower(), written)
+    named = NAMES.get(ending_of(path), written)
     if written and named != written:
         raise BridoError(
             f"--output {path} is named as {named}, but this command writes {written}: give it "

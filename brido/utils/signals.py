@@ -36,25 +36,38 @@ def end_at_signals() -> None:
 @contextmanager
 def stop_at_signals() -> Iterator[None]:
     """A block in which both signals raise Stopped."""
-    former, hook = _answer(_stop), sys.unraisablehook
-    sys.unraisablehook = _stop_again
+    with answers_restored():
+        _answer(_stop)
+        hook, sys.unraisablehook = sys.unraisablehook, _stop_again
+        try:
+            yield
+        finally:
+            sys.unraisablehook = hook
+
+
+@contextmanager
+def answers_restored() -> Iterator[None]:
+    """A block after which both signals are answered as they were before it."""
+    former = _handlers()
     try:
         yield
     finally:
-        sys.unraisablehook = hook
         for number, handler in former.items():
             signal.signal(number, handler)
 
 
-def _answer(handler: Handler) -> dict[int, Any]:
-    """Let `handler` answer both signals, except ignored ones; returns the former handlers."""
+def _handlers() -> dict[int, Any]:
+    """What answers each of both signals; nothing outside of the main thread, which alone may."""
     if threading.current_thread() is not threading.main_thread():
         return {}
-    both = {int(number): signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    former: dict[int, Any] = {n: old for n, old in both.items() if old != signal.SIG_IGN}
-    for number in former:
-        signal.signal(number, handler)
-    return former
+    return {int(number): signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+
+def _answer(handler: Handler) -> None:
+    """Let `handler` answer both signals, except ignored ones."""
+    for number, old in _handlers().items():
+        if old != signal.SIG_IGN:
+            signal.signal(number, handler)
 
 
 def _stop(number: int, _: FrameType | None) -> None:
@@ -80,17 +93,15 @@ def stop_request() -> Iterator[list[int]]:
     cannot be caught.
     """
     received: list[int] = []
+    former = _handlers()
 
     def note(number: int, _: FrameType | None) -> None:
         received.append(number)
         signal.signal(number, former[number])
 
-    former = _answer(note)
-    try:
+    with answers_restored():
+        _answer(note)
         yield received
-    finally:
-        for caught, handler in former.items():
-            signal.signal(caught, handler)
 
 
 def stop(number: int, update: int) -> NoReturn:

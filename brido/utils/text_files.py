@@ -31,13 +31,19 @@ _MARKS = {
 }
 
 
-def open_text(path: Path, compression: str | None) -> io.BufferedReader:
-    """The unpacked bytes of a file that may hold text.
+def ending_of(path: Path) -> str:
+    """The ending that says the format, in small letters, without that of a packer."""
+    packed = path.suffix.lower() in COMPRESSIONS
+    return (path.with_suffix("") if packed else path).suffix.lower() or path.suffix.lower()
+
+
+def open_text(path: Path) -> io.BufferedReader:
+    """The bytes of a file that may hold text, unpacked if its ending says that it is packed.
 
     Raises:
         BridoError: it begins as a file of another kind does, which the message names.
     """
-    stream = _opened(path, compression)
+    stream = _opened(path)
     try:
         check_text(path, stream)
     except BridoError:
@@ -97,7 +103,8 @@ def marked_encoding(start: bytes) -> str | None:
     return next((name for mark, name in _MARKS.items() if start.startswith(mark)), None)
 
 
-def _opened(path: Path, compression: str | None) -> io.BufferedReader:
+def _opened(path: Path) -> io.BufferedReader:
+    compression = COMPRESSIONS.get(path.suffix.lower())
     if compression is None:
         return path.open("rb")
     with extra("pipeline"):

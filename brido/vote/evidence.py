@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from brido.tables import read_metadata
 from brido.tables.join import SplitTables, read_arrays
@@ -47,18 +46,21 @@ def write_check(
             "no validation document has candidates, so there is no order to check: see "
             "documents.validation"
         )
-    if not about.get("second"):
+    if not about["second"]:
         del arrays["support"]
     distinct, equal = _distinct(orders)
     settings = CheckSettings(
-        about.get("judge", "unknown"),
-        0.0 if about.get("exact") else TOLERANCE,
-        _warnings(counts, tables.pool.stem),
-        rules=about.get("rules", ""),
+        about["judge"],
+        0.0 if about["exact"] else TOLERANCE,
+        read_json(counts, "pool")["warnings"][tables.pool.stem],
+        rules=about["rules"],
         other_writers=likelihood.get("other_writers", []),
         equal=equal,
     )
-    scores = {name: _scores(tables, scoring) for name, scoring in distinct.items()}
+    scores = {
+        name: np.concatenate([batch.scores for batch in score_documents(tables, scoring)])
+        for name, scoring in distinct.items()
+    }
     base = {"base": about["base"]} if "base" in about else {}
     check = base | check_votes(arrays | {"ids": np.array(ids)}, scores, settings)
     write_text(path, json_text(check))
@@ -78,14 +80,3 @@ def _distinct(
         else:
             equal.setdefault(same, []).append(name)
     return distinct, equal
-
-
-def _scores(tables: SplitTables, scoring: ScoringSettings) -> NDArray[np.float64]:
-    return np.concatenate([batch.scores for batch in score_documents(tables, scoring)])
-
-
-def _warnings(counts: Path, split: str) -> list[str]:
-    """What stage pool warned of; nothing if it wrote no such thing."""
-    if not counts.is_file():
-        return []
-    return read_json(counts, "pool").get("warnings", {}).get(split, [])

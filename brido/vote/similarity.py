@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -71,16 +72,13 @@ class Comparer:
         texts = [reference or "" for reference in references]
         how = settings.model_dump(exclude={"combination"})
         if self._sentences:
-            votes = sentence_votes(candidates, texts, settings.combination, **how)
-            votes[missing, :, -1] = np.nan
-            return votes
-        if needs_sentences(settings):
-            any_script = settings.tokenizer == "unicode"
-            candidates = [
-                [one_sentence_a_line(text, any_script) for text in row] for row in candidates
-            ]
-            texts = [one_sentence_a_line(text, any_script) for text in texts]
-        similarity = similarity_batch(candidates, texts, settings.combination, **how)
+            similarity = sentence_votes(candidates, texts, settings.combination, **how)
+        else:
+            if needs_sentences(settings):
+                lines = partial(one_sentence_a_line, any_script=settings.tokenizer == "unicode")
+                candidates = [list(map(lines, row)) for row in candidates]
+                texts = list(map(lines, texts))
+            similarity = similarity_batch(candidates, texts, settings.combination, **how)
         similarity[missing, :, -1] = np.nan
         return similarity
 

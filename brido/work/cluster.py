@@ -13,10 +13,8 @@ import math
 import os
 import pickle
 import shutil
-import signal
 import sys
 import tempfile
-import threading
 from collections.abc import Iterator, Sized
 from types import ModuleType
 from typing import Any
@@ -24,6 +22,7 @@ from typing import Any
 import brido
 from brido.utils.errors import BridoError, first_line
 from brido.utils.extras import extra
+from brido.utils.signals import answers_restored
 from brido.work.settings import RayRuntime
 from brido.work.worker import (
     SAVE_MEMORY,
@@ -101,7 +100,6 @@ class RayExecutor:
         self._open = True
 
     def __call__(self, unit: Sized) -> Result:
-        """See `Executor`."""
         try:
             result = self._ray.get(self._actor.work.remote(unit))
         except self._ray.exceptions.RayTaskError as error:
@@ -180,7 +178,7 @@ def _connected() -> Iterator[ModuleType]:
         return
     address = os.environ.get("RAY_ADDRESS")
     try:
-        with _own_signals():
+        with answers_restored():
             ray.init(
                 address=address or "local",
                 include_dashboard=None if address else False,
@@ -194,14 +192,3 @@ def _connected() -> Iterator[ModuleType]:
         yield ray
     finally:
         ray.shutdown()
-
-
-@contextlib.contextmanager
-def _own_signals() -> Iterator[None]:
-    main = threading.current_thread() is threading.main_thread()
-    former = {n: signal.getsignal(n) for n in (signal.SIGTERM, signal.SIGINT) if main}
-    try:
-        yield
-    finally:
-        for number, handler in former.items():
-            signal.signal(number, handler)

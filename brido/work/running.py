@@ -218,6 +218,10 @@ class Splits:
         """Return what the workers counted, summed over the split."""
         return self._shards.totals(self._numbers[split])
 
+    def said(self, split: str) -> list[dict[str, Any]]:
+        """Return what the workers said of each unit of the split."""
+        return [self._shards.metadata(number) for number in self._numbers[split]]
+
     def write(self, split: str, path: Path, metadata: dict[str, Any]) -> None:
         """Put the split's table together at `path`."""
         rows = self._shards.read(self._numbers[split])

@@ -15,8 +15,7 @@ class RayRuntime(Section):
         1.0, description="Processors of a worker, as Ray counts them."
     )
     num_gpus: NonNegative | None = Field(
-        None,
-        description=("GPUs of a worker; null: one if it has a model and the cluster has any."),
+        None, description="GPUs of a worker; null: one if it has a model and the cluster has any."
     )
     memory_gib: Annotated[float, Field(gt=0)] | None = Field(
         None, description="Memory of a worker; null: not reserved."
@@ -53,14 +52,11 @@ class RuntimeSettings(Section):
     )
     batch_tokens: Positive = Field(
         16384,
-        description=(
-            "Size of a batch: source tokens times beams. For a decoder-only model "
-            "prompt tokens plus beams times max_length."
-        ),
+        description="Size of a batch: source tokens times beams. For a decoder-only model prompt "
+        "tokens plus beams times max_length.",
     )
     shard_documents: Positive | None = Field(
-        None,
-        description="Documents of a shard (a kill repeats one); null: 25, or fewer long ones.",
+        None, description="Documents of a shard (a kill repeats one); null: 25, or fewer long ones."
     )
     checkpoint_minutes: Number = Field(
         10.0, description="Minutes between two states of a training run on disk, at most."
@@ -83,7 +79,7 @@ class RuntimeSettings(Section):
     )
     endpoint: EndpointRuntime = Field(
         EndpointRuntime(),
-        description=("The server that the judge asks, and sources with method endpoint."),
+        description="The server that the judge asks, and sources with method endpoint.",
     )
     endpoints: dict[str, EndpointRuntime] = Field(
         default_factory=dict,

@@ -161,7 +161,6 @@ class ProcessExecutor:
         theirs.close()  # so that its death ends the pipe
 
     def __call__(self, unit: Sized) -> Result:
-        """See `Executor`."""
         try:
             self._connection.send(unit)
             while isinstance(answer := self._connection.recv(), Advanced):

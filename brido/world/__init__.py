@@ -4,6 +4,6 @@
 text and reads summaries back into facts.
 """
 
-from brido.world.generator import SPLITS, document, documents
+from brido.world.generator import document, documents
 
-__all__ = ["SPLITS", "document", "documents"]
+__all__ = ["document", "documents"]

@@ -16,7 +16,6 @@ from typing import Any
 from brido.world import lexicon
 from brido.world.events import MOST_WORDINGS, EventType, Option, distractors, event_types
 
-SPLITS = ("train", "validation", "test")
 FIRST_NAME_RATE = 0.5
 OPTIONS_PER_ARTICLE = (2, 4)
 DISTRACTORS_PER_ARTICLE = (2, 4)

@@ -26,7 +26,8 @@ from experiments.rows import (
 from stages.seconds import FILE
 
 ROOT = Path(__file__).parents[2]
-NAMES = sorted(path.stem for path in (ROOT / plan.PLANS).glob("*.yaml"))
+PLANS = Path("experiments/plans")
+NAMES = sorted(path.stem for path in (ROOT / PLANS).glob("*.yaml"))
 
 
 @pytest.fixture(autouse=True)
@@ -43,7 +44,7 @@ def write_plan(folder: Path, **keys) -> Path:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_plan_has_each_run_once_and_its_rows_are_of_its_settings(name):
-    found = plan.read_plan(plan.PLANS / f"{name}.yaml")
+    found = plan.read_plan(PLANS / f"{name}.yaml")
     assert len({found.folder(run) for run in found.runs}) == len(found.runs)
     for run in found.runs:
         used = flatten(run.params)
@@ -55,7 +56,7 @@ def test_a_plan_has_each_run_once_and_its_rows_are_of_its_settings(name):
 
 
 def test_the_default_s_plan_adds_arms_to_the_default_and_changes_nothing_else():
-    found = plan.read_plan(plan.PLANS / "default.yaml")
+    found = plan.read_plan(PLANS / "default.yaml")
     assert [run.seed for run in found.runs] == list(range(30, 40))
     own, shipped = found.runs[0].settings, plan.settings_of(plan.read_preset("default"), "")
     changed = {key.split(".")[0] for key in study.different_keys(own, shipped)}

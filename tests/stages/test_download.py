@@ -51,7 +51,7 @@ def test_the_world_becomes_three_tables_and_the_reference_a_system(project: Path
     record = json.loads((corpus / "source.json").read_text())
     assert record["splits"]["test"] == {"documents": 5, "left_out": {}}
     # DVC warns of an empty output at every run.
-    assert list(paths.no_checkpoint().iterdir())
+    assert list(paths.checkpoint("none").iterdir())
     first = (corpus / "train.parquet").read_bytes()
     download.main()
     assert (corpus / "train.parquet").read_bytes() == first

@@ -48,21 +48,26 @@ def similarity(tmp_path, monkeypatch):
     write_table(paths.similarity("validation"), [rows], similarity_schema(SIZE))
     pool = [pooled(name, ["a"] * SIZE) for name in ids]
     write_table(paths.pool("validation"), [pool], POOL)
+    warn_of_pool()
     corpus = [{"id": n, "document": "d", "summary": "s", "references": ["s"]} for n in ids]
     write_table(paths.corpus("validation"), [corpus], CORPUS)
     write_evidence(ids)
     return values
 
 
-def write_evidence(ids, others=2, judge="a judge", base="model", **about):
+def warn_of_pool(*warnings):
+    counts = {"warnings": {"validation": warnings, "train": ["Not these."]}}
+    paths.pool_counts().write_text(json.dumps(counts))
+
+
+def write_evidence(ids, others=2, base="model", **about):
     wrong = [0] * 2 + [1] * (SIZE - 2)
     for path, counts in ((paths.support("validation"), wrong), (paths.support("base"), [1])):
         row = {"support": [1.0 - count for count in counts], "unsupported": counts}
         row |= {"words": [9] * len(counts), "whole": [True] * len(counts)}
         rows = [{"id": name, "copied": [0.5] * len(counts)} | row for name in ids]
-        kept = {"judge": judge, "base": base} | about
-        known = {name: value for name, value in kept.items() if value is not None}
-        write_table(path, [rows], SUPPORT, known)
+        known = {"judge": "a judge", "exact": False, "second": False, "rules": ""} | about
+        write_table(path, [rows], SUPPORT, known | ({"base": base} if base else {}))
     row = {"log_probability": [-1.0 * place for place in range(SIZE)], "tokens": [2] * SIZE}
     row["prior"] = [-3.0 * SIZE + 2.0 * place for place in range(SIZE)] if others else None
     about = {"others": others, "other_writers": ["served"]}
@@ -126,15 +131,13 @@ def test_of_the_control_alone_the_control_elects():
 
 
 def test_warnings_of_stage_pool_are_repeated():
-    counts = {"warnings": {"validation": ["4 of 9 ended."], "train": ["Not these."]}}
-    paths.pool_counts().write_text(json.dumps(counts))
+    warn_of_pool("4 of 9 ended.")
     found = check(vote=VOTE)
     assert found["warnings"] == ["4 of 9 ended."]
     assert "4 of 9 ended." in found["lines"][0]
     assert found["lines"][1] == found["election"]["sentence"]
-    for nothing in ({}, {"warnings": {}}, {"warnings": {"train": ["Not these."]}}):
-        paths.pool_counts().write_text(json.dumps(nothing))
-        assert check(vote=VOTE)["warnings"] == []
+    warn_of_pool()
+    assert check(vote=VOTE)["warnings"] == []
     paths.pool_counts().write_text("{")
     with pytest.raises(BridoError, match="dvc repro -sf pool"):
         check(vote=VOTE)
@@ -166,13 +169,13 @@ def test_a_split_without_candidates_is_named():
 
 
 def test_what_no_table_says_is_left_out():
-    write_evidence([f"d{number}" for number in range(DOCUMENTS)], judge=None, base=None)
+    write_evidence([f"d{number}" for number in range(DOCUMENTS)], base=None)
     tables = replace(paths.tables("validation"), own=None, likelihood=None)
     found = write_check(tables, {"vote": VOTE}, paths.pool_counts(), paths.VOTES)
     assert not {"election", "base"} & set(found)
     assert not {"information", "log_probability", "mean_log_probability"} & set(found["fixed"])
     assert found["taken_out"] == ["copied", "length"]
-    assert (found["judge"], found["rules"], found["other_writers"]) == ("unknown", "", [])
+    assert found["other_writers"] == []
 
 
 def test_the_file_is_json_for_readers():

@@ -8,9 +8,10 @@ import pyarrow as pa
 import pytest
 from ruamel.yaml import YAML
 
+from brido.corpus.checks import SPLITS
 from brido.corpus.settings import WorldSettings
 from brido.tables import WORLD_CORPUS
-from brido.world import SPLITS, document, documents, lexicon, reading
+from brido.world import document, documents, lexicon, reading
 from brido.world.events import FOLDER, MOST_WORDINGS, distractors, event_types
 
 DEFAULT = WorldSettings()

@@ -13,7 +13,7 @@ from brido.corpus.checks import NO_TEXTS, LeftOut, is_written_list, joined
 from brido.summarizer.writer import Named
 from brido.utils.blank import is_blank
 from brido.utils.errors import BridoError, parsing
-from brido.utils.files import ending_of, input_lines, read_file
+from brido.utils.files import input_lines, read_file
 from brido.utils.json_files import begins_json
 from brido.utils.json_lines import (
     HALF_PAIR,
@@ -24,7 +24,7 @@ from brido.utils.json_lines import (
     read_objects,
 )
 from brido.utils.outputs import standard_input
-from brido.utils.text_files import COMPRESSIONS, open_text, text_lines
+from brido.utils.text_files import ending_of, open_text, text_lines
 
 STDIN = "-"
 _TEXT = (".txt", ".text", ".md")
@@ -176,7 +176,7 @@ def _texts(name: str) -> Iterator[str]:
         if name == STDIN:
             yield from text_lines(path, standard_input())
             return
-        with open_text(path, COMPRESSIONS.get(path.suffix.lower())) as stream:
+        with open_text(path) as stream:
             yield from text_lines(path, stream)
 
 
