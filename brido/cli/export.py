@@ -130,7 +130,7 @@ def command(**options: Any) -> None:
         )
         progress = stack.enter_context(Progress("export", count))
         counts = write_pairs(
-            map(form.rows, votes), form.columns, asked.output, progress.advance, inputs
+            map(form.rows, votes), asked.chat, asked.output, progress.advance, inputs
         )
     _say(counts, asked.output, form.left_out)
     if unclean[True]:

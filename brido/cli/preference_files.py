@@ -2,11 +2,11 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from brido.tables.documents import CandidateDocument
 from brido.utils.outputs import output_bytes, output_text
@@ -16,16 +16,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Rows = list[dict[str, Any]]
-Kind = Literal["text", "number", "rank", "messages"]
 Messages = list[dict[str, str]]
 _BATCH = 4096
-_TEXTS = ("id", "prompt", "chosen", "rejected", "source_chosen", "source_rejected")
-_NUMBERS = ("score_chosen", "score_rejected", "margin")
-COLUMNS: dict[str, Kind] = {
-    **dict.fromkeys(_TEXTS, "text"),
-    **dict.fromkeys(_NUMBERS, "number"),
-    **dict.fromkeys(("rank_chosen", "rank_rejected"), "rank"),
-}
 
 
 @dataclass
@@ -46,13 +38,6 @@ class Form:
     max_similarity: float = 1.0
     left_out: Counter[str] = field(default_factory=Counter)
 
-    @property
-    def columns(self) -> dict[str, Kind]:
-        """The columns of a row."""
-        if self.conversation is None:
-            return COLUMNS
-        return COLUMNS | dict.fromkeys(("prompt", "chosen", "rejected"), "messages")
-
     def rows(self, item: CandidateDocument) -> list[dict[str, Any]]:
         """The rows of a document."""
         prompt = item.document.join(self.pieces)
@@ -69,7 +54,7 @@ class Form:
 
 
 def _row(item: CandidateDocument, prompt: str, better: int, worse: int) -> dict[str, Any]:
-    """A row of COLUMNS; ranks count from 1. The margin is the weight of ScPO (2411.04109)."""
+    """A pair as a row; ranks count from 1. The margin is the weight of ScPO (2411.04109)."""
     first, second = item.order[better], item.order[worse]
     return {
         "id": item.id,
@@ -88,19 +73,19 @@ def _row(item: CandidateDocument, prompt: str, better: int, worse: int) -> dict[
 
 def write_pairs(
     documents: Iterable[Rows],
-    columns: Mapping[str, Kind],
+    chat: bool,
     output: Path | None,
     advance: Callable[[], None],
     inputs: Sequence[str] = (),
 ) -> tuple[int, int, int]:
     """Write the rows of all documents to a file, whole or not at all, or to stdout.
 
-    inputs: the files that are read, onto which nothing is written.
+    chat: the rows hold messages. inputs: the files that are read, onto which nothing is written.
     Returns how many rows there were, documents with a row, and documents without.
     """
     rows_written = with_rows = without = 0
     waiting: Rows = []
-    with _writer(output, columns, inputs) as write:
+    with _writer(output, chat, inputs) as write:
         for rows in documents:
             rows_written += len(rows)
             with_rows += bool(rows)
@@ -117,7 +102,7 @@ def write_pairs(
 
 @contextmanager
 def _writer(
-    path: Path | None, columns: Mapping[str, Kind], inputs: Sequence[str]
+    path: Path | None, chat: bool, inputs: Sequence[str]
 ) -> Iterator[Callable[[Rows], None]]:
     if path is None or path.suffix != ".parquet":
         with output_text(path, inputs) as text:
@@ -126,7 +111,7 @@ def _writer(
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    schema = _schema(columns)
+    schema = _schema(chat)
     with (
         output_bytes(path, inputs) as file,
         pq.ParquetWriter(file, schema, compression="zstd") as table,
@@ -139,14 +124,17 @@ def _write_lines(text: TextIO, rows: Rows) -> None:
     text.flush()
 
 
-def _schema(columns: Mapping[str, Kind]) -> "pa.Schema":
+def _schema(chat: bool) -> "pa.Schema":
     import pyarrow as pa
 
-    message = pa.struct([("role", pa.string()), ("content", pa.string())])
-    kinds = {
-        "text": pa.string(),
-        "number": pa.float64(),
-        "rank": pa.int32(),
-        "messages": pa.list_(message),
-    }
-    return pa.schema([(name, kinds[kind]) for name, kind in columns.items()])
+    text, number, rank = pa.string(), pa.float64(), pa.int32()
+    said = pa.list_(pa.struct([("role", text), ("content", text)])) if chat else text
+    return pa.schema(
+        [
+            ("id", text),
+            *((name, said) for name in ("prompt", "chosen", "rejected")),
+            *((name, text) for name in ("source_chosen", "source_rejected")),
+            *((name, number) for name in ("score_chosen", "score_rejected", "margin")),
+            *((name, rank) for name in ("rank_chosen", "rank_rejected")),
+        ]
+    )
