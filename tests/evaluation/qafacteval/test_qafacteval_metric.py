@@ -9,8 +9,7 @@ from brido.evaluation.qafacteval import METRIC, QAFactEval
 from brido.evaluation.qafacteval.answering import NOTHING, Prediction
 from brido.evaluation.qafacteval.answers import load_pipeline
 from brido.evaluation.qafacteval.lerc import Comparison
-from brido.evaluation.qafacteval.records import SCORES
-from brido.evaluation.question_view import COLUMNS, as_text, question_rows
+from brido.evaluation.qafacteval.records import COLUMNS, SCORES, as_text, question_rows
 from brido.utils.errors import ArgumentError, BridoError
 from brido.utils.store import ResultStore
 from brido.work.settings import RuntimeSettings
