@@ -9,7 +9,7 @@ from synthetic_run import HOSTILE
 
 from brido.report.metrics import Estimate
 from brido.report.page import Page, render_page
-from brido.report.page.vote_check import Bar, VoteCheck
+from brido.report.page.data import Bar, VoteCheck
 from brido.report.summary import result_table
 
 INSTALL = (

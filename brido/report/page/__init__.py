@@ -15,8 +15,7 @@ from typing import Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-from brido.report.page.data import Shown, document_json
-from brido.report.page.vote_check import VoteCheck
+from brido.report.page.data import Shown, VoteCheck, document_json
 from brido.report.sources import LEGEND
 from brido.report.summary import ResultTable
 

@@ -15,8 +15,7 @@ from brido.checkers.mentions import Mention
 from brido.models.settings import ReadingSettings
 from brido.report.numbers import Numbers, base_note
 from brido.report.page import Page
-from brido.report.page.data import CaseMentions, Shown
-from brido.report.page.vote_check import vote_check
+from brido.report.page.data import CaseMentions, Shown, vote_check
 from brido.report.settings import ReportSettings
 from brido.report.settings_text import run_order, settings_text
 from brido.report.sources import sources_rows
