@@ -3,11 +3,10 @@
 import math
 from typing import Any
 
-from brido.cli.init.cost import VALIDATED
+from brido.cli.init.cost import VALIDATED, RunPlan
 from brido.cli.init.data import MOST_BAD, Data
 from brido.cli.init.limits import Limits
 from brido.cli.init.model import Model
-from brido.cli.init.plan import RunPlan
 from brido.corpus.settings import FilesSettings
 from brido.settings.presets import merge, read_preset, render
 from brido.settings.text import comments

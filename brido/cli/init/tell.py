@@ -8,12 +8,11 @@ import click
 import torch
 
 from brido.candidates.documents import MANY_CUT
-from brido.cli.init.cost import RANGE
+from brido.cli.init.cost import RANGE, Recipe, RunPlan
 from brido.cli.init.data import Data
 from brido.cli.init.doubts import example
 from brido.cli.init.limits import Limits
 from brido.cli.init.model import Model, another_model
-from brido.cli.init.recipe import Recipe, RunPlan
 
 # What decides how much of a document is read.
 MORE = "reading.default.max_source_tokens"
