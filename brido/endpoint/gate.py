@@ -59,6 +59,6 @@ class Gate:
         answers = self._answers - sent.answers
         if self.limit == 1 or sent.time <= self._lowered or answers >= self.limit:
             return False
-        self.limit, self._since = max(1, min(answers, self.limit) // 2), 0
+        self.limit, self._since = max(1, answers // 2), 0
         self._lowered = time.monotonic()
         return True
