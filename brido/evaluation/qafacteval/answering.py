@@ -58,13 +58,12 @@ def best_answer(
 ) -> Prediction:
     """The reader's answer, from the logits of every window (a vector per window, position 0 [CLS]).
 
-    The null score is the smallest start + end logit of position 0 over the windows. Probabilities
-    are a softmax over the n-best list: up to 20 distinct texts, the null among or after them.
+    There is at least one window. The null score is the smallest start + end logit of position 0
+    over the windows. Probabilities are a softmax over the n-best list: up to 20 distinct texts, the
+    null among or after them.
     """
     starts = [np.asarray(logits, dtype=np.float64) for logits in start_logits]
     ends = [np.asarray(logits, dtype=np.float64) for logits in end_logits]
-    if not found:
-        return NOTHING
     null_score = min(start[0] + end[0] for start, end in zip(starts, ends, strict=True))
     listed = _n_best(context, _spans(context, found, starts, ends), null_score)
     scores = np.array([score for _, score in listed])
