@@ -32,7 +32,7 @@ def address(documents, tmp_path_factory):
     table = result_table([("rouge", "r1")], systems, {"tuned - base": estimates})
     page = Page(
         "The vote", "test", [("text", HOSTILE)], table, table, documents, ["base", "tuned"],
-        "tuned", "base", 0.0, "a vote", [HOSTILE], signatures={"x": HOSTILE}, prompt=PROMPT,
+        "tuned", 0.0, "a vote", [HOSTILE], signatures={"x": HOSTILE}, prompt=PROMPT,
         check=VoteCheck(["Electing helps."], [BAR], TABLE, "A note."),
     )  # fmt: skip
     path = tmp_path_factory.mktemp("page") / "index.html"

@@ -53,7 +53,6 @@ def page(documents, data_bytes=DATA_BYTES, **changes):
         "documents": documents,
         "systems": ["base", "tuned"],
         "focus": "tuned",
-        "baseline": "base",
         "alpha": float("inf"),
         "warnings": [HOSTILE],
         "signatures": {"rouge": HOSTILE},

@@ -30,7 +30,7 @@ class Page:
     """What the page shows.
 
     split: whose documents are shown. settings: (name, value) pairs; warnings, notes: full
-    sentences; focus, baseline: the systems that the filters compare. alpha: of section scoring;
+    sentences; focus: the system that the filters compare with base. alpha: of section scoring;
     order: what its order of candidates is, in a few words. verdict: what the run answers, a
     sentence or two each. sources: the rows of the table of sources. check: what the check of the
     orders found. marks: sentences on how mentions are found. prompt: a model's name, and what it
@@ -45,7 +45,6 @@ class Page:
     documents: Sequence[Shown]
     systems: Sequence[str]
     focus: str
-    baseline: str
     alpha: float
     order: str = "the run's vote"
     verdict: Sequence[str] = ()
@@ -66,7 +65,6 @@ def render_page(page: Page, data_bytes: int = DATA_BYTES) -> tuple[str, int]:
     data = {
         "systems": list(page.systems),
         "focus": page.focus,
-        "baseline": page.baseline,
         # JSON has no infinity.
         "alpha": "inf" if page.alpha == float("inf") else page.alpha,
         "order": page.order,

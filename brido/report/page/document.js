@@ -40,13 +40,13 @@ function nameOf(alpha) {
 }
 
 /** One sentence on what the vote does to what the article does not support. */
-function whatIsSeen(item, eligible, first, alpha, baseline) {
+function whatIsSeen(item, eligible, first, alpha) {
   const known = item.candidates.filter((candidate, index) => eligible[index]);
   const wrong = known.filter((candidate) => candidate.unsupported).length;
   if (!known.length) return "No candidate can be elected.";
   if (!wrong) return `None of ${plural(known.length, "candidate")} says anything unsupported.`;
-  const own = item.summaries[baseline];
-  const also = own && own.unsupported ? `, and so does the summary by ${baseline} itself` : "";
+  const own = item.summaries.base;
+  const also = own && own.unsupported ? ", and so does the summary by base itself" : "";
   const winner = alpha === null ? "the candidate that the run puts first"
     : alpha === 0 ? "the candidate that agrees most with the others"
     : alpha === Infinity ? "the candidate nearest to the reference"
@@ -196,7 +196,7 @@ class Reader {
     this.list.replaceChildren(...order.map((index) => this.rows[index]));
     this.list.dataset.alpha = nameOf(alpha);
     this.map.arrange(order);
-    this.seen.textContent = whatIsSeen(this.item, this.eligible, order[0], alpha, this.data.baseline);
+    this.seen.textContent = whatIsSeen(this.item, this.eligible, order[0], alpha);
     this.glide(before);
   }
 
