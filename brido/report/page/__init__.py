@@ -33,8 +33,8 @@ class Page:
     sentences; focus: the system that the filters compare with base. alpha: of section scoring;
     order: what its order of candidates is, in a few words. verdict: what the run answers, a
     sentence or two each. sources: the rows of the table of sources. check: what the check of the
-    orders found. marks: sentences on how mentions are found. prompt: a model's name, and what it
-    was asked: the text before, between and behind the places of the document.
+    orders found. marks: sentences on how mentions are found. prompt: what base was asked, the text
+    before, between and behind the places of the document.
     """
 
     title: str
@@ -53,7 +53,7 @@ class Page:
     check: VoteCheck | None = None
     sources: Sequence[Sequence[str]] = ()
     marks: str = ""
-    prompt: tuple[str, Sequence[str]] | None = None
+    prompt: Sequence[str] | None = None
     signatures: Any = field(default_factory=dict)
 
 
@@ -69,7 +69,7 @@ def render_page(page: Page, data_bytes: int = DATA_BYTES) -> tuple[str, int]:
         "alpha": "inf" if page.alpha == float("inf") else page.alpha,
         "order": page.order,
         "documents": documents,
-        "prompt": page.prompt and {"model": page.prompt[0], "pieces": list(page.prompt[1])},
+        "prompt": page.prompt,
     }
     environment = Environment(
         loader=FunctionLoader(_asset), autoescape=True, undefined=StrictUndefined,

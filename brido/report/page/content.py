@@ -44,18 +44,17 @@ _UNSEEN = (
 
 @dataclass(frozen=True)
 class Asked:
-    """One model's prompt: the text before, between and behind the places of the document.
+    """Base's prompt: the text before, between and behind the places of the document.
 
-    read: of each document, how many of its characters the model read.
+    read: of each document, how many of its characters base read.
     """
 
-    model: str
     pieces: Sequence[str]
     read: Sequence[int]
 
 
 def asked(folder: Path, reading: ReadingSettings, documents: Sequence[str]) -> Asked | None:
-    """How the model in `folder` was asked about `documents`; None where it takes no prompt.
+    """How base, in `folder`, was asked about `documents`; None where it takes no prompt.
 
     Raises:
         BridoError: the folder is missing or damaged.
@@ -72,7 +71,7 @@ def asked(folder: Path, reading: ReadingSettings, documents: Sequence[str]) -> A
     begin = str(prompt.tokenizer.decode(list(prompt.first)))
     pieces = (begin + prompt.pieces[0], *prompt.pieces[1:])
     limit = reading.max_source_tokens
-    return Asked(folder.name, pieces, [len(prompt.cut(document, limit)) for document in documents])
+    return Asked(pieces, [len(prompt.cut(document, limit)) for document in documents])
 
 
 def voting_checker(params: Params) -> str:
@@ -130,7 +129,7 @@ def make_page(
         ],
         check=vote_check(votes),
         sources=sources_rows(sources),
-        prompt=(prompt.model, prompt.pieces) if prompt else None,
+        prompt=prompt.pieces if prompt else None,
         marks=f"Marked are {marks}. {_UNSEEN}",
         signatures={name: item.signatures for name, item in numbers.scores.items()},
     )

@@ -41,7 +41,7 @@ def case_mentions(case: CandidateDocument, params: Params) -> CaseMentions:
 class Shown:
     """A document of the page with its mentions.
 
-    read: how many characters of the text reached a prompted model, None where there is no prompt.
+    read: how many characters of the text reached base, None where it takes no prompt.
     """
 
     case: CandidateDocument

@@ -120,15 +120,15 @@ class Reader {
     return cards;
   }
 
-  /** What a prompted model read, word for word; nothing for a model without a prompt. */
+  /** What base read, word for word; nothing for a model without a prompt. */
   prompt() {
     const { prompt } = this.data;
     if (!prompt || this.item.read === undefined) return "";
     const letters = Array.from(this.item.text);
     const cut = letters.length - this.item.read;
     const read = letters.slice(0, this.item.read).join("");
-    const title = `What ${prompt.model} read${cut ? ", the end of the article cut off" : ""}`;
-    const text = element("pre", "", prompt.pieces.join(read));
+    const title = `What base read${cut ? ", the end of the article cut off" : ""}`;
+    const text = element("pre", "", prompt.join(read));
     text.tabIndex = 0;
     text.setAttribute("aria-label", title);
     return element("details", "prompt", element("summary", "", title), text);
