@@ -7,7 +7,7 @@ answer is: windows, maximum context, n-best list, null score, and the way back t
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -29,21 +29,17 @@ from brido.work.batches import plan_batches
 
 N_BEST = 20
 MAX_ANSWER_PIECES = 30
-# What is kept of a prediction.
-FIELDS = ("prediction", "probability", "null_probability")
 
 
-@dataclass(frozen=True)
-class Prediction:
-    """The reader's best answer, its probability and that of "no answer"."""
+class Prediction(NamedTuple):
+    """The reader's best answer, its probability and that of "no answer".
 
-    text: str
+    By these names the store and the details keep it.
+    """
+
+    prediction: str
     probability: float
     null_probability: float
-
-    def as_dict(self) -> dict[str, Any]:
-        """The prediction as the store and the details keep it."""
-        return dict(zip(FIELDS, (self.text, self.probability, self.null_probability), strict=True))
 
 
 # A context without a single word piece holds no answer.

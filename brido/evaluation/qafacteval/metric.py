@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import brido
-from brido.evaluation.qafacteval.answering import FIELDS, NOTHING, Reader
+from brido.evaluation.qafacteval.answering import NOTHING, Prediction, Reader
 from brido.evaluation.qafacteval.answers import (
     Strategy,
     load_pipeline,
@@ -169,15 +169,15 @@ class QAFactEval:
         def answer(new: list[tuple]) -> Batches:
             requests = self.reader.requests(new)
             empty = [index for index, request in enumerate(requests) if not request.windows]
-            yield [(index, NOTHING.as_dict()) for index in empty]
+            yield [(index, NOTHING._asdict()) for index in empty]
             for batch in self.reader.batches(requests, self.batch_tokens):
                 done = self.reader.run(requests, batch)
-                yield [(index, prediction.as_dict()) for index, prediction in done]
+                yield [(index, prediction._asdict()) for index, prediction in done]
 
         pairs = [(question.text, contexts[question.document]) for question in questions]
         model = self._with_quirks("answering")
         found = self._recall("answer", model, pairs, answer, progress, label)
-        return [{name: one[name] for name in FIELDS} for one in found]
+        return [{name: one[name] for name in Prediction._fields} for one in found]
 
     def _compare(
         self, answered: list[Question], sources: list[str], progress: MakeProgress
