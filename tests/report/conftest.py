@@ -31,7 +31,7 @@ def address(documents, tmp_path_factory):
     systems = dict.fromkeys(("base", "tuned"), estimates)
     table = result_table([("rouge", "r1")], systems, {"tuned - base": estimates})
     page = Page(
-        "The vote", "test", [("text", HOSTILE)], table, table, documents, ["base", "tuned"],
+        "test", [("text", HOSTILE)], table, table, documents, ["base", "tuned"],
         "tuned", 0.0, "a vote", [HOSTILE], signatures={"x": HOSTILE}, prompt=PROMPT,
         check=VoteCheck(["Electing helps."], [BAR], TABLE, "A note."),
     )  # fmt: skip
@@ -68,7 +68,7 @@ def page(chromium, address):
     chromium.get(address)
     yield chromium
     assert chromium.get_log("browser") == []
-    assert chromium.title == "The vote"
+    assert chromium.title == "BRIDO: a run and its vote"
     messages = [
         json.loads(entry["message"])["message"] for entry in chromium.get_log("performance")
     ]

@@ -45,7 +45,6 @@ def document(name="one", text="An article.", count=4, **fields):
 def page(documents, data_bytes=DATA_BYTES, **changes):
     table = result_table(COLUMNS, SYSTEMS, GAPS)
     content = {
-        "title": "A page",
         "split": "test",
         "settings": [("alpha", HOSTILE)],
         "headline": table,

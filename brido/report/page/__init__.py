@@ -37,7 +37,6 @@ class Page:
     before, between and behind the places of the document.
     """
 
-    title: str
     split: str
     settings: Sequence[tuple[str, str]]
     headline: ResultTable

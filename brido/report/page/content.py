@@ -106,7 +106,6 @@ def make_page(
     first = next(iter(numbers.scores.values()))
     marks = _WORLD_MARKS if cases and cases[0].facts is not None else _TEXT_MARKS
     return Page(
-        title="BRIDO: a run and its vote",
         split=params.documents.splits[-1],
         settings=settings_text(params),
         headline=result_table(headline, *estimates),
