@@ -1,16 +1,13 @@
 """Scored documents as rows of pairs, in JSON lines or Parquet."""
 
 import json
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from brido.tables.documents import CandidateDocument
 from brido.utils.outputs import output_bytes, output_text
-from brido.vote.preferences import Rejected, pairs
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -20,37 +17,26 @@ Messages = list[dict[str, str]]
 _BATCH = 4096
 
 
-@dataclass
-class Form:
-    """Which pairs are written, and how a pair becomes a row.
+def rows_of(
+    item: CandidateDocument,
+    ranks: Iterable[tuple[int, int]],
+    pieces: tuple[str, ...],
+    conversation: Callable[[str], Messages] | None,
+) -> Rows:
+    """The rows of a document's pairs, each by the ranks of its better and its worse candidate.
 
-    everything: every pair, not the best against the worst. pieces: the prompt around its document,
-    as in `brido.models.document_places.pieces_of`. conversation: makes the messages of a
-    document; None writes texts. rejected, max_similarity: see `brido.vote.preferences.pairs`.
-    left_out counts what is in no pair.
+    pieces: the prompt around its document, as in `brido.models.document_places.pieces_of`.
+    conversation: makes the messages of a document; None writes texts.
     """
-
-    everything: bool
-    min_gap: float
-    pieces: tuple[str, ...]
-    conversation: Callable[[str], Messages] | None = None
-    rejected: Rejected = "worst"
-    max_similarity: float = 1.0
-    left_out: Counter[str] = field(default_factory=Counter)
-
-    def rows(self, item: CandidateDocument) -> list[dict[str, Any]]:
-        """The rows of a document."""
-        prompt = item.document.join(self.pieces)
-        how = (self.rejected, self.max_similarity)
-        ranks = pairs(item, self.everything, self.min_gap, self.left_out, *how)
-        rows = [_row(item, prompt, *pair) for pair in ranks]
-        if self.conversation and rows:
-            messages = self.conversation(item.document)
-            for found in rows:
-                found["prompt"] = messages
-                for key in ("chosen", "rejected"):
-                    found[key] = [{"role": "assistant", "content": found[key].strip()}]
-        return rows
+    prompt = item.document.join(pieces)
+    rows = [_row(item, prompt, *pair) for pair in ranks]
+    if conversation and rows:
+        messages = conversation(item.document)
+        for found in rows:
+            found["prompt"] = messages
+            for key in ("chosen", "rejected"):
+                found[key] = [{"role": "assistant", "content": found[key].strip()}]
+    return rows
 
 
 def _row(item: CandidateDocument, prompt: str, better: int, worse: int) -> dict[str, Any]:
