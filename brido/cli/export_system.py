@@ -24,13 +24,11 @@ def check_place(output: Path | None, data: Path) -> None:
     if output is None:
         return
     check_name(output)
-    free = data / "export"
-    place = output.resolve()
-    if data.resolve() in (place, *place.parents) and free.resolve() not in place.parents:
-        taken: Path | None = data
-    else:
-        folders = (Path(name) for name in _OF_STAGES)
-        taken = next((each for each in folders if each.resolve() in (place, *place.parents)), None)
+    free, place = data / "export", output.resolve()
+    folders = [Path(name) for name in _OF_STAGES]
+    if free.resolve() not in place.parents:
+        folders.insert(0, data)
+    taken = next((each for each in folders if place.is_relative_to(each.resolve())), None)
     if taken is not None:
         raise BridoError(
             f"--output {output} is in {taken}, which the pipeline writes: name another place, "
