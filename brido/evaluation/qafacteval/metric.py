@@ -150,14 +150,14 @@ class QAFactEval:
 
     def _ask(self, questions: list[Question], progress: MakeProgress) -> None:
         def generate(new: list[tuple]) -> Batches:
-            batches = self.generator.batches([MarkedSentence(*i) for i in new], self.batch_tokens)
-            for group, encoded in batches:
+            for group, encoded in self.generator.batches(new, self.batch_tokens):
                 yield list(zip(group, self.generator.generate(encoded), strict=True))
 
         items = []
         for question in questions:
             answer, first = question.answer, question.answer.sentence_start
-            items.append((question.sentence, answer.start - first, answer.end - first))
+            places = answer.start - first, answer.end - first
+            items.append(MarkedSentence(question.sentence, *places))
         model = self._with_quirks("questions")
         found = self._recall("question", model, items, generate, progress, "questions")
         for question, text in zip(questions, found, strict=True):
@@ -183,7 +183,7 @@ class QAFactEval:
         self, answered: list[Question], sources: list[str], progress: MakeProgress
     ) -> None:
         def compare(new: list[tuple]) -> Batches:
-            encoded = [self.scorer.encode(Comparison(*item)) for item in new]
+            encoded = [self.scorer.encode(item) for item in new]
             for group in plan_batches(list(map(len, encoded)), self.batch_tokens):
                 scores = self.scorer.score([encoded[index] for index in group])
                 yield list(zip(group, scores, strict=True))
@@ -192,7 +192,7 @@ class QAFactEval:
         for question in answered:
             prediction = (question.on_source or {})["prediction"]
             source = sources[question.document]
-            items.append((question.text, question.answer.text, prediction, source))
+            items.append(Comparison(question.text, question.answer.text, prediction, source))
         part = self.settings["scorer"]
         model = self.fingerprints[part]
         found = self._recall(part, model, items, compare, progress, "overlap of answers")
