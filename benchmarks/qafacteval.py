@@ -146,7 +146,7 @@ def one_by_one(metric: QAFactEval, sources: list[str], summaries: list[str]) -> 
         done: list[Any] = []
         for window in range(len(request.windows)):
             done += metric.reader.run([request], [(0, window)])
-        return done[0][1].as_dict()
+        return done[0][1]._asdict()
 
     means = []
     for source, summary in zip(sources, summaries, strict=True):

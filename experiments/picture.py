@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from brido.report.style import COLOURS, drawing
+from brido.report.figures import COLOURS, drawing
 
 PICTURE = "choice"
 

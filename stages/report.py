@@ -20,7 +20,7 @@ from brido.report.page import render_page
 from brido.report.page.content import asked, make_page, voting_checker
 from brido.report.page.data import case_mentions
 from brido.report.sources import LEGEND, compare, sources_rows
-from brido.report.text_table import aligned
+from brido.report.summary import aligned
 from brido.report.verdict import USE
 from brido.settings.load import load_params
 from brido.settings.params import Params

@@ -114,25 +114,20 @@ def command(**options: Any) -> None:
     inputs = [] if asked.scores is None else [asked.scores]
     check_output(asked.output, inputs)
     with extra("pipeline"), ExitStack() as stack:
-        from brido.cli.preference_files import Form, write_pairs
+        from brido.cli.preference_files import rows_of, write_pairs
+        from brido.vote.preferences import pairs
 
         votes, count = _votes(asked, stack)
         unclean: Counter[bool] = Counter()
         if asked.scores is not None:
             votes = _counted(votes, unclean)
-        form = Form(
-            asked.pairs == "all",
-            asked.min_gap,
-            pieces,
-            _conversation(asked, pieces) if asked.chat else None,
-            asked.rejected,
-            asked.max_similarity,
-        )
+        conversation = _conversation(asked, pieces) if asked.chat else None
+        left_out: Counter[str] = Counter()
+        how = (asked.pairs == "all", asked.min_gap, left_out, asked.rejected, asked.max_similarity)
+        rows = (rows_of(item, pairs(item, *how), pieces, conversation) for item in votes)
         progress = stack.enter_context(Progress("export", count))
-        counts = write_pairs(
-            map(form.rows, votes), form.columns, asked.output, progress.advance, inputs
-        )
-    _say(counts, asked.output, form.left_out)
+        counts = write_pairs(rows, asked.chat, asked.output, progress.advance, inputs)
+    _say(counts, asked.output, left_out)
     if unclean[True]:
         say(f"export: {unclean_words(unclean[True], unclean.total())} they are written as they "
             "are. `brido score --clean` treats them as the pipeline does")  # fmt: skip

@@ -1,15 +1,13 @@
 """Which system `brido export` writes, and where it may write."""
 
+import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from brido.utils.atomic import atomic_folder
 from brido.utils.errors import BridoError, close_to, quoted
 from brido.utils.outputs import check_name
 from brido.utils.progress import say
 from brido.utils.stored import read_json
-
-if TYPE_CHECKING:
-    from brido.settings.params import Params
 
 CARD = Path("report/model_card.md")
 CHOICE = Path("metrics/choice.json")
@@ -26,13 +24,11 @@ def check_place(output: Path | None, data: Path) -> None:
     if output is None:
         return
     check_name(output)
-    free = data / "export"
-    place = output.resolve()
-    if data.resolve() in (place, *place.parents) and free.resolve() not in place.parents:
-        taken: Path | None = data
-    else:
-        folders = (Path(name) for name in _OF_STAGES)
-        taken = next((each for each in folders if each.resolve() in (place, *place.parents)), None)
+    free, place = data / "export", output.resolve()
+    folders = [Path(name) for name in _OF_STAGES]
+    if free.resolve() not in place.parents:
+        folders.insert(0, data)
+    taken = next((each for each in folders if place.is_relative_to(each.resolve())), None)
     if taken is not None:
         raise BridoError(
             f"--output {output} is in {taken}, which the pipeline writes: name another place, "
@@ -87,24 +83,42 @@ def export_system(named: str | None, data: Path, folder: Path) -> None:
     reads and decodes.
 
     Raises:
-        BridoError: the folder is there already, or the model is missing.
+        BridoError: the folder is there already, the model or its card is missing, or they do not
+            belong together.
     """
     if folder.exists():
         raise BridoError(f"--output must be a new folder, and {folder} is there already")
     chosen = chosen_system()
     if named is None or named == chosen:
-        from brido.report.card import export_model
+        _export_chosen(data / "chosen", folder)
+    else:
+        _export_other(named, data, folder)
 
-        return export_model(data / "chosen", CARD, folder)
+
+def _export_chosen(chosen: Path, folder: Path) -> None:
+    from brido.report.card import weights_named, weights_of
+
+    weights = weights_of(chosen)
+    if not CARD.is_file():
+        raise BridoError(f"{CARD} is missing: make it with `dvc repro report`")
+    text = CARD.read_text(encoding="utf-8")
+    if weights_named(text) != weights:
+        raise BridoError(
+            f"{CARD} describes other weights than {chosen} holds: make it again with `dvc repro "
+            "report`"
+        )
+    with atomic_folder(folder) as temporary:
+        # The stage's own output stays as DVC knows it.
+        shutil.copytree(chosen, temporary, dirs_exist_ok=True)
+        (temporary / "README.md").write_text(text, encoding="utf-8")
+    say(f"export: {chosen} with its card to {folder}")
+
+
+def _export_other(system: str, data: Path, folder: Path) -> None:
     from brido.settings.load import load_params
-
-    _export_other(load_params(), named, data, folder)
-
-
-def _export_other(params: "Params", system: str, data: Path, folder: Path) -> None:
     from brido.summarizer.usage import usage_of, write_model
-    from brido.utils.atomic import atomic_folder
 
+    params = load_params()
     if system not in params.choosable:
         raise BridoError(
             f"--system: no model writes {quoted(system)}{close_to(system, params.choosable)}"

@@ -1,6 +1,6 @@
 """The command `brido`: every command of this package under one name.
 
-Each is the click command `command` of a module that is imported when it is called, so
+Each is the click command `command` of the module of its name, imported when it is called, so
 `brido --help` and `brido score` wait for no PyTorch.
 """
 
@@ -18,21 +18,21 @@ from brido.utils.errors import BridoError, close_to, run_command
 from brido.utils.extras import extra
 from brido.utils.waiting import let_threads_sleep
 
-# In the order of the help: the module that has the command, the extra that it needs, its line of
-# help. Score and vote-check need no extra but for compressed files and Parquet.
+# In the order of the help: the extra that a command needs, its line of help. Score and vote-check
+# need no extra but for compressed files and Parquet.
 COMMANDS = {
-    "summarize": ("cli.summarize", "pipeline", "summarize new documents with a tuned model"),
-    "compare": ("cli.compare", "pipeline", "show two systems' summaries side by side"),
-    "score": ("cli.score", "pipeline", "give candidates scores by consensus, and ranks"),
-    "vote-check": ("cli.vote_check", "pipeline", "check whether a vote finds better candidates"),
-    "export": ("cli.export", "pipeline", "write preference pairs, or the chosen model"),
-    "geval": ("cli.geval", "judge", "let an LLM judge mark summaries (G-Eval)"),
-    "qafacteval": ("cli.qafacteval", "qafacteval", "score summaries with QAFactEval"),
-    "init": ("cli.init", "pipeline", "write params.yaml for documents of your own"),
-    "preset": ("cli.preset", "pipeline", "put a preset's settings into params.yaml"),
-    "config": ("cli.config", "pipeline", "check params.yaml before a run"),
-    "options": ("cli.options", "pipeline", "print what the keys of params.yaml do"),
-}  # fmt: skip
+    "summarize": ("pipeline", "summarize new documents with a tuned model"),
+    "compare": ("pipeline", "show two systems' summaries side by side"),
+    "score": ("pipeline", "give candidates scores by consensus, and ranks"),
+    "vote-check": ("pipeline", "check whether a vote finds better candidates"),
+    "export": ("pipeline", "write preference pairs, or the chosen model"),
+    "geval": ("judge", "let an LLM judge mark summaries (G-Eval)"),
+    "qafacteval": ("qafacteval", "score summaries with QAFactEval"),
+    "init": ("pipeline", "write params.yaml for documents of your own"),
+    "preset": ("pipeline", "put a preset's settings into params.yaml"),
+    "config": ("pipeline", "check params.yaml before a run"),
+    "options": ("pipeline", "print what the keys of params.yaml do"),
+}
 
 
 class _Commands(click.Group):
@@ -44,9 +44,9 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        module, needs, _ = COMMANDS[name]
+        needs, _ = COMMANDS[name]
         with extra(needs):
-            command: click.Command = import_module(f"brido.{module}").command
+            command: click.Command = import_module(f"brido.cli.{name.replace('-', '_')}").command
         return command
 
     def resolve_command(
@@ -59,13 +59,13 @@ class _Commands(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """A line for each, from the table above: nothing is imported for it."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, job) for name, (_, _, job) in COMMANDS.items()])
+            formatter.write_dl([(name, job) for name, (_, job) in COMMANDS.items()])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """The commands of the table above and the options of `brido`: nothing is imported."""
         commands = [
             CompletionItem(name, help=job)
-            for name, (_, _, job) in COMMANDS.items()
+            for name, (_, job) in COMMANDS.items()
             if name.startswith(incomplete)
         ]
         return commands + click.Command.shell_complete(self, ctx, incomplete)

@@ -1,75 +1,46 @@
 """Scored documents as rows of pairs, in JSON lines or Parquet."""
 
 import json
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from brido.tables.documents import CandidateDocument
 from brido.utils.outputs import output_bytes, output_text
-from brido.vote.preferences import Rejected, pairs
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 Rows = list[dict[str, Any]]
-Kind = Literal["text", "number", "rank", "messages"]
 Messages = list[dict[str, str]]
 _BATCH = 4096
-_TEXTS = ("id", "prompt", "chosen", "rejected", "source_chosen", "source_rejected")
-_NUMBERS = ("score_chosen", "score_rejected", "margin")
-COLUMNS: dict[str, Kind] = {
-    **dict.fromkeys(_TEXTS, "text"),
-    **dict.fromkeys(_NUMBERS, "number"),
-    **dict.fromkeys(("rank_chosen", "rank_rejected"), "rank"),
-}
 
 
-@dataclass
-class Form:
-    """Which pairs are written, and how a pair becomes a row.
+def rows_of(
+    item: CandidateDocument,
+    ranks: Iterable[tuple[int, int]],
+    pieces: tuple[str, ...],
+    conversation: Callable[[str], Messages] | None,
+) -> Rows:
+    """The rows of a document's pairs, each by the ranks of its better and its worse candidate.
 
-    everything: every pair, not the best against the worst. pieces: the prompt around its document,
-    as in `brido.models.document_places.pieces_of`. conversation: makes the messages of a
-    document; None writes texts. rejected, max_similarity: see `brido.vote.preferences.pairs`.
-    left_out counts what is in no pair.
+    pieces: the prompt around its document, as in `brido.models.document_places.pieces_of`.
+    conversation: makes the messages of a document; None writes texts.
     """
-
-    everything: bool
-    min_gap: float
-    pieces: tuple[str, ...]
-    conversation: Callable[[str], Messages] | None = None
-    rejected: Rejected = "worst"
-    max_similarity: float = 1.0
-    left_out: Counter[str] = field(default_factory=Counter)
-
-    @property
-    def columns(self) -> dict[str, Kind]:
-        """The columns of a row."""
-        if self.conversation is None:
-            return COLUMNS
-        return COLUMNS | dict.fromkeys(("prompt", "chosen", "rejected"), "messages")
-
-    def rows(self, item: CandidateDocument) -> list[dict[str, Any]]:
-        """The rows of a document."""
-        prompt = item.document.join(self.pieces)
-        how = (self.rejected, self.max_similarity)
-        ranks = pairs(item, self.everything, self.min_gap, self.left_out, *how)
-        rows = [_row(item, prompt, *pair) for pair in ranks]
-        if self.conversation and rows:
-            messages = self.conversation(item.document)
-            for found in rows:
-                found["prompt"] = messages
-                for key in ("chosen", "rejected"):
-                    found[key] = [{"role": "assistant", "content": found[key].strip()}]
-        return rows
+    prompt = item.document.join(pieces)
+    rows = [_row(item, prompt, *pair) for pair in ranks]
+    if conversation and rows:
+        messages = conversation(item.document)
+        for found in rows:
+            found["prompt"] = messages
+            for key in ("chosen", "rejected"):
+                found[key] = [{"role": "assistant", "content": found[key].strip()}]
+    return rows
 
 
 def _row(item: CandidateDocument, prompt: str, better: int, worse: int) -> dict[str, Any]:
-    """A row of COLUMNS; ranks count from 1. The margin is the weight of ScPO (2411.04109)."""
+    """A pair as a row; ranks count from 1. The margin is the weight of ScPO (2411.04109)."""
     first, second = item.order[better], item.order[worse]
     return {
         "id": item.id,
@@ -88,19 +59,19 @@ def _row(item: CandidateDocument, prompt: str, better: int, worse: int) -> dict[
 
 def write_pairs(
     documents: Iterable[Rows],
-    columns: Mapping[str, Kind],
+    chat: bool,
     output: Path | None,
     advance: Callable[[], None],
     inputs: Sequence[str] = (),
 ) -> tuple[int, int, int]:
     """Write the rows of all documents to a file, whole or not at all, or to stdout.
 
-    inputs: the files that are read, onto which nothing is written.
+    chat: the rows hold messages. inputs: the files that are read, onto which nothing is written.
     Returns how many rows there were, documents with a row, and documents without.
     """
     rows_written = with_rows = without = 0
     waiting: Rows = []
-    with _writer(output, columns, inputs) as write:
+    with _writer(output, chat, inputs) as write:
         for rows in documents:
             rows_written += len(rows)
             with_rows += bool(rows)
@@ -117,7 +88,7 @@ def write_pairs(
 
 @contextmanager
 def _writer(
-    path: Path | None, columns: Mapping[str, Kind], inputs: Sequence[str]
+    path: Path | None, chat: bool, inputs: Sequence[str]
 ) -> Iterator[Callable[[Rows], None]]:
     if path is None or path.suffix != ".parquet":
         with output_text(path, inputs) as text:
@@ -126,7 +97,7 @@ def _writer(
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    schema = _schema(columns)
+    schema = _schema(chat)
     with (
         output_bytes(path, inputs) as file,
         pq.ParquetWriter(file, schema, compression="zstd") as table,
@@ -139,14 +110,17 @@ def _write_lines(text: TextIO, rows: Rows) -> None:
     text.flush()
 
 
-def _schema(columns: Mapping[str, Kind]) -> "pa.Schema":
+def _schema(chat: bool) -> "pa.Schema":
     import pyarrow as pa
 
-    message = pa.struct([("role", pa.string()), ("content", pa.string())])
-    kinds = {
-        "text": pa.string(),
-        "number": pa.float64(),
-        "rank": pa.int32(),
-        "messages": pa.list_(message),
-    }
-    return pa.schema([(name, kinds[kind]) for name, kind in columns.items()])
+    text, number, rank = pa.string(), pa.float64(), pa.int32()
+    said = pa.list_(pa.struct([("role", text), ("content", text)])) if chat else text
+    return pa.schema(
+        [
+            ("id", text),
+            *((name, said) for name in ("prompt", "chosen", "rejected")),
+            *((name, text) for name in ("source_chosen", "source_rejected")),
+            *((name, number) for name in ("score_chosen", "score_rejected", "margin")),
+            *((name, rank) for name in ("rank_chosen", "rank_rejected")),
+        ]
+    )

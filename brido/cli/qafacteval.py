@@ -8,7 +8,7 @@ import click
 
 from brido.cli.shared import choice_option, output_option
 from brido.evaluation.qafacteval.answers import Strategy
-from brido.evaluation.question_view import as_text
+from brido.evaluation.qafacteval.records import SCORES, as_text
 from brido.utils.blank import is_blank
 from brido.utils.errors import BridoError, quoted
 from brido.utils.extras import extra
@@ -76,7 +76,6 @@ def command(
     rows = read_documents(documents)
     with extra("qafacteval"):
         from brido.evaluation.qafacteval.metric import QAFactEval
-        from brido.evaluation.qafacteval.records import SCORES
         from brido.work.folder import answers_file
     store = store or answers_file("qafacteval")
     metric = QAFactEval.load(**loaded, faithful=not plain_positions, store=store)

@@ -22,7 +22,7 @@ _LISTS = {
 }
 _OBJECT = " (a column in place of rows? pandas: to_json(PATH, orient='records', lines=True))"
 # What pandas, Excel and databases write of a value that is missing or wrong.
-NO_TEXTS = frozenset(
+_NO_TEXTS = frozenset(
     ("nan", "NaN", "NaT", "<NA>", "null", "NULL", "\\N", "#N/A", "#NAME?", "#REF!", "#VALUE!")
 )
 # Names of bad rows that a message shows for each kind.
@@ -88,6 +88,15 @@ def joined(document: Any) -> Any:
 def is_written_list(text: str) -> bool:
     """Whether a text is a list of texts as Python or numpy writes it, as pandas does into CSV."""
     return bool(_WRITTEN_LIST.fullmatch(text))
+
+
+def text_fault(text: str) -> str:
+    """What shows that a text was not written to be read, behind its name; "" where nothing does."""
+    if is_blank(text):
+        return "is blank"
+    if text.strip() in _NO_TEXTS:
+        return f"is {text.strip()}, the mark of a missing or wrong value"
+    return "is a list as Python writes it, not a text" if is_written_list(text) else ""
 
 
 def made_id(document: Any) -> str | None:
@@ -206,12 +215,8 @@ class SplitChecks:
                 return f"{name} is a list, not a text{_LISTS[name]}"
             if not isinstance(value, str):
                 return f"{name} is {kind(value)}, not a text{_OBJECT * isinstance(value, dict)}"
-            if is_blank(value):
-                return f"{name} is blank"
-            if value.strip() in NO_TEXTS:
-                return f"{name} is {value.strip()}, the mark of a missing or wrong value"
-            if is_written_list(value):
-                return f"{name} is a list as Python writes it, not a text"
+            if fault := text_fault(value):
+                return f"{name} {fault}"
             if holds_half_pair(value):
                 return f"{name} holds half of a surrogate pair (a damaged character)"
         references = row.references

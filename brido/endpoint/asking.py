@@ -100,8 +100,10 @@ class Asking:
             if isinstance(end, Exception):
                 raise end
         if isinstance(self._stop, BudgetReached):
-            came, wanted = self._report.answers, len(questions)
-            raise self._stop.with_counts(came, wanted)
+            raise BridoError(
+                f"{self._stop}. {self._report.answers:,} of the {len(questions):,} answers that "
+                "were missing came and are kept: raise the budget to go on"
+            )
         if self._stop is not None:
             raise self._stop
 

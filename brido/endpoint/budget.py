@@ -22,13 +22,6 @@ MALFORMED = "malformed response"
 class BudgetReached(BridoError):
     """A call that might go over a limit of `runtime.endpoint`."""
 
-    def with_counts(self, came: int, wanted: int) -> "BudgetReached":
-        """The same, with how many of the wanted answers came."""
-        return BudgetReached(
-            f"{self}. {came:,} of the {wanted:,} answers that were missing came and are kept: "
-            "raise the budget to go on"
-        )
-
 
 @dataclass
 class Report:

@@ -157,13 +157,11 @@ class Connection:
                 )
             return read_response(response.http_response.content, len(call))
         except openai.APIStatusError as error:
-            said, headers = ErrorBody(error.body, None), error.response.headers
-            raise self._failure(error.status_code, said.code, said.message, headers, body) from None
+            said = ErrorBody(error.body, None)
+            said.status = error.status_code
+            raise self._failure(said, error.response.headers, body) from None
         except ErrorBody as error:
-            failure = self._failure(error.status, error.code, error.message, {}, body)
-            if isinstance(failure, CallFailed):
-                failure.paid = error.paid
-            raise failure from None
+            raise self._failure(error, {}, body) from None
         except openai.APIConnectionError as error:
             raise CallFailed(_kind(error.__cause__)) from None
         except (TimeoutError, Unreadable) as error:
@@ -172,15 +170,11 @@ class Connection:
             raise CallFailed(f"client error ({type(error).__name__})") from None
 
     def _failure(
-        self,
-        status: int | None,
-        code: str,
-        message: str,
-        headers: Mapping[str, str],
-        sent: Mapping[str, Any],
+        self, error: ErrorBody, headers: Mapping[str, str], sent: Mapping[str, Any]
     ) -> Exception:
         """The error that a server's error is: of this call alone, or of all."""
-        said = self._describe(status, code, message, sent)
+        status, code, message = error.status, error.code, error.message
+        said = self._describe(error, sent)
         if status is not None and 300 <= status < 400:
             return BridoError(
                 f"{self._section}: the server redirects to another address "
@@ -206,24 +200,22 @@ class Connection:
         # OpenAI's 429 also means more tokens than the account may send in a minute at all.
         too_large = status == 413 or (status == 429 and "request too large" in message.lower())
         if too_large or (status in {400, 422, 500} and _LENGTH.search(f"{code} {message}")):
-            return CallFailed(f"{kind} {TOO_LONG}", f"{said} {TOO_LONG}", status)
-        return CallFailed(kind, said, status, _retry_after(headers))
+            return CallFailed(f"{kind} {TOO_LONG}", f"{said} {TOO_LONG}", status, paid=error.paid)
+        return CallFailed(kind, said, status, _retry_after(headers), error.paid)
 
-    def _describe(
-        self, status: int | None, code: str, message: str, sent: Mapping[str, Any]
-    ) -> str:
+    def _describe(self, error: ErrorBody, sent: Mapping[str, Any]) -> str:
         """HTTP status, error code and fields that the server's own words name.
 
         The words themselves are shown only where they are asked for.
         """
-        said = "an error in place of an answer" if status is None else f"HTTP {status}"
-        if re.fullmatch(r"[A-Za-z0-9_.-]{1,60}", code) and code != str(status):
-            said += f" {code}"
-        fields = [name for name in sent if len(name) > 1 and name in message]
+        said = "an error in place of an answer" if error.status is None else f"HTTP {error.status}"
+        if re.fullmatch(r"[A-Za-z0-9_.-]{1,60}", error.code) and error.code != str(error.status):
+            said += f" {error.code}"
+        fields = [name for name in sent if len(name) > 1 and name in error.message]
         if fields:
             said += f", about {', '.join(fields)}"
         if self._runtime.show_content:
-            said += f": {message[:1000]}"
+            said += f": {error.message[:1000]}"
         return said.replace(self._key, "[key]") if self._key else said
 
 

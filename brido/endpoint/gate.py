@@ -9,9 +9,17 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import NamedTuple
 
 # Answers for each call in flight after which one more is let through.
 _PATIENT = 10
+
+
+class Sent(NamedTuple):
+    """When a call went out, and how many answers had come by then."""
+
+    time: float
+    answers: int
 
 
 class Gate:
@@ -24,7 +32,7 @@ class Gate:
         self._changed = asyncio.Condition()
 
     @asynccontextmanager
-    async def call(self) -> AsyncIterator["Sent"]:
+    async def call(self) -> AsyncIterator[Sent]:
         """Wait until a call may go out, and count it within the block."""
         async with self._changed:
             await self._changed.wait_for(lambda: self._running < self.limit)
@@ -43,7 +51,7 @@ class Gate:
         if self.limit < self._most and self._since >= _PATIENT * self.limit:
             self.limit, self._since = self.limit + 1, 0
 
-    def timed_out(self, sent: "Sent") -> bool:
+    def timed_out(self, sent: Sent) -> bool:
         """Lower the limit if the server answers fewer calls in a call's time than are in flight.
 
         Calls that went out before the limit was lowered say nothing new. Returns whether it fell.
@@ -51,13 +59,6 @@ class Gate:
         answers = self._answers - sent.answers
         if self.limit == 1 or sent.time <= self._lowered or answers >= self.limit:
             return False
-        self.limit, self._since = max(1, min(answers, self.limit) // 2), 0
+        self.limit, self._since = max(1, answers // 2), 0
         self._lowered = time.monotonic()
         return True
-
-
-class Sent:
-    """When a call went out, and how many answers had come by then."""
-
-    def __init__(self, when: float, answers: int) -> None:
-        self.time, self.answers = when, answers

@@ -1,8 +1,7 @@
-"""The model card of the chosen system, and the folder of its model with the card."""
+"""The model card of the chosen system, and the weights that it is about."""
 
 import hashlib
 import re
-import shutil
 from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
@@ -13,9 +12,7 @@ from brido.report.numbers import Numbers
 from brido.report.settings_text import run_order, settings_text
 from brido.report.summary import headline_columns, result_table
 from brido.settings.params import Params
-from brido.utils.atomic import atomic_folder
 from brido.utils.errors import BridoError
-from brido.utils.progress import say
 from brido.utils.stored import json_text
 
 _TEMPLATE = "model_card.md.jinja"
@@ -46,32 +43,6 @@ def weights_named(card: str) -> str | None:
     """The weights that a card is about, as `weights_of` names them; None if it names none."""
     found = _WEIGHTS.search(card)
     return found[1] if found else None
-
-
-def export_model(chosen: Path, card: Path, folder: Path) -> None:
-    """Copy the chosen model with its card as README.md into `folder`, which must be new.
-
-    The stage's own output stays as DVC knows it.
-
-    Raises:
-        BridoError: the model or its card is missing, they do not belong together, or the folder is
-            there already.
-    """
-    if folder.exists():
-        raise BridoError(f"--output must be a new folder, and {folder} is there already")
-    weights = weights_of(chosen)
-    if not card.is_file():
-        raise BridoError(f"{card} is missing: make it with `dvc repro report`")
-    text = card.read_text(encoding="utf-8")
-    if weights_named(text) != weights:
-        raise BridoError(
-            f"{card} describes other weights than {chosen} holds: make it again with `dvc repro "
-            "report`"
-        )
-    with atomic_folder(folder) as temporary:
-        shutil.copytree(chosen, temporary, dirs_exist_ok=True)
-        (temporary / "README.md").write_text(text, encoding="utf-8")
-    say(f"export: {chosen} with its card to {folder}")
 
 
 def model_card(

@@ -37,7 +37,7 @@ HEADLINE = "headline.json"
 class Numbers:
     """What was measured on the test split: per system, as differences, and mean lengths.
 
-    `base` says which base all of it belongs to (`brido.tables.fingerprint`); "" without one.
+    `base` says which base all of it belongs to (`brido.tables.fingerprint`).
     `control` is the name of the control, None if none was trained.
     """
 
@@ -61,9 +61,9 @@ def measure(
     tables: Mapping[str, Mapping[str, Path]],
     decoded: Mapping[str, Path],
     settings: ReportSettings,
-    base: str = "",
-    control: str | None = None,
-    beside: Sequence[str] = (),
+    base: str,
+    control: str | None,
+    beside: Sequence[str],
 ) -> Numbers:
     """Means, intervals, paired differences from base and from the control, and warnings.
 
@@ -76,7 +76,7 @@ def measure(
     """
     scores = {system: read_scores(paths) for system, paths in tables.items()}
     systems = {name: estimate(item, settings) for name, item in scores.items()}
-    others = [name for name in scores if name not in {"reference", "base"} and "base" in scores]
+    others = [name for name in scores if name not in {"reference", "base"}]
     pairs = [(name, "base") for name in others]
     beside = [name for name in beside if name not in {"base", control}]
     pairs += [(name, control) for name in beside if control in scores]
@@ -164,7 +164,4 @@ def numbers_text(raw: Mapping[str, Any]) -> str:
 
 def base_note(base: str) -> str:
     """Which base model the numbers belong to."""
-    return (
-        f"All numbers belong to base {base or 'unknown'}. Do not compare them with those of "
-        "another base."
-    )
+    return f"All numbers belong to base {base}. Do not compare them with those of another base."

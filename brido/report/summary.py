@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from io import StringIO
 from itertools import groupby
 
 from brido.report.display import DIRECTIONS, ColumnKey, display, known_columns, metric_label
 from brido.report.metrics import Estimate, Estimates
-from brido.report.text_table import aligned
 
 
 def headline_columns(systems: Mapping[str, Estimates]) -> list[ColumnKey]:
@@ -171,6 +171,29 @@ def summary_table(table: ResultTable, confidence: float, voting: str = "") -> st
     if any("†" in label for label in table.labels):
         note += f"; † {voting_note(voting)}"
     return "\n".join([aligned([["", *heading], *parts[0]], *filter(None, parts[1:])), note])
+
+
+def aligned(*parts: Sequence[Sequence[str]]) -> str:
+    """Lay rows out as plain text: the first column to the left, the others to the right.
+
+    The first row of the first part is the heading; a rule stands between the parts. Cells may have
+    several lines.
+    """
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.HORIZONTALS, show_edge=False, pad_edge=False, header_style="")
+    for index, heading in enumerate(parts[0][0]):
+        table.add_column(Text(heading), justify="right" if index else "left", no_wrap=True)
+    for number, rows in enumerate(parts):
+        for row in rows[1:] if number == 0 else rows:
+            table.add_row(*map(Text, row))
+        table.add_section()
+    written = StringIO()
+    Console(file=written, width=10_000, color_system=None).print(table)
+    return "\n".join(line.rstrip() for line in written.getvalue().splitlines())
 
 
 def voting_note(voting: str) -> str:

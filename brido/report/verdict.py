@@ -11,8 +11,7 @@ from brido.report.metrics import Estimate, Estimates
 from brido.report.summary import direction, every_column, item_of
 from brido.stats import FEWEST
 
-# What the second sentence tells, in this order, as far as it was measured.
-_TOLD = ("good", "unsupported", "r1", "length")
+# What the second sentence tells, in this order, as far as it was measured, and how it is called.
 _WORDS = {
     "good": "good summaries",
     "unsupported": "unsupported",
@@ -34,7 +33,7 @@ def told_columns(systems: Mapping[str, Estimates], by: ColumnKey) -> list[Column
     """The columns that a verdict tells: what decided, then good, unsupported, ROUGE-1 and words."""
     measured = every_column(systems)
     columns = [by] if by in measured else []
-    for name in _TOLD:
+    for name in _WORDS:
         same = [column for column in (*columns, *measured) if column[1] == name]
         columns += [column for column in same[:1] if column not in columns]
     return columns

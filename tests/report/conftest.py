@@ -9,7 +9,7 @@ from synthetic_run import HOSTILE
 
 from brido.report.metrics import Estimate
 from brido.report.page import Page, render_page
-from brido.report.page.vote_check import Bar, VoteCheck
+from brido.report.page.data import Bar, VoteCheck
 from brido.report.summary import result_table
 
 INSTALL = (
@@ -31,8 +31,8 @@ def address(documents, tmp_path_factory):
     systems = dict.fromkeys(("base", "tuned"), estimates)
     table = result_table([("rouge", "r1")], systems, {"tuned - base": estimates})
     page = Page(
-        "The vote", "test", [("text", HOSTILE)], table, table, documents, ["base", "tuned"],
-        "tuned", "base", 0.0, "a vote", [HOSTILE], signatures={"x": HOSTILE}, prompt=PROMPT,
+        "test", [("text", HOSTILE)], table, table, documents, ["base", "tuned"],
+        "tuned", 0.0, "a vote", [HOSTILE], signatures={"x": HOSTILE}, prompt=PROMPT,
         check=VoteCheck(["Electing helps."], [BAR], TABLE, "A note."),
     )  # fmt: skip
     path = tmp_path_factory.mktemp("page") / "index.html"
@@ -68,7 +68,7 @@ def page(chromium, address):
     chromium.get(address)
     yield chromium
     assert chromium.get_log("browser") == []
-    assert chromium.title == "The vote"
+    assert chromium.title == "BRIDO: a run and its vote"
     messages = [
         json.loads(entry["message"])["message"] for entry in chromium.get_log("performance")
     ]

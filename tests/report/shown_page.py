@@ -13,7 +13,7 @@ from brido.report.page.data import CaseMentions, Shown
 COUNT = 16
 # How many characters of each text the model read, and its prompt.
 READ = 9
-PROMPT = ("base", ["<|user|>\nShorten </pre><b>this</b>: ", "\nOnce more: ", "\n<|assistant|>\n"])
+PROMPT = ["<|user|>\nShorten </pre><b>this</b>: ", "\nOnce more: ", "\n<|assistant|>\n"]
 # Candidates 3 and 8 have no vote, 5 has one and cannot be elected.
 ORIGINS = {
     "sources": ["big" if n % 2 else "base" for n in range(COUNT)],

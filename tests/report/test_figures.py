@@ -1,8 +1,7 @@
 """The figure: what its axes say, and that it is written whatever there is to show."""
 
-from brido.report.figures import length_figure
+from brido.report.figures import COLOURS, MARKERS, length_figure
 from brido.report.metrics import Estimate
-from brido.report.style import COLOURS, MARKERS
 
 
 def test_every_axis_has_a_title(tmp_path, monkeypatch):

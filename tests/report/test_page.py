@@ -45,7 +45,6 @@ def document(name="one", text="An article.", count=4, **fields):
 def page(documents, data_bytes=DATA_BYTES, **changes):
     table = result_table(COLUMNS, SYSTEMS, GAPS)
     content = {
-        "title": "A page",
         "split": "test",
         "settings": [("alpha", HOSTILE)],
         "headline": table,
@@ -53,7 +52,6 @@ def page(documents, data_bytes=DATA_BYTES, **changes):
         "documents": documents,
         "systems": ["base", "tuned"],
         "focus": "tuned",
-        "baseline": "base",
         "alpha": float("inf"),
         "warnings": [HOSTILE],
         "signatures": {"rouge": HOSTILE},

@@ -79,7 +79,7 @@ def test_the_prompt_is_shown_as_the_model_read_it(page, address, documents):
     for document in documents:
         go(page, address, document.case.id)
         shown = page.execute_script("return document.querySelector('.prompt pre').textContent")
-        assert shown == document.case.document[:READ].join(PROMPT[1])
+        assert shown == document.case.document[:READ].join(PROMPT)
         assert "the end of the article cut off" in page.find_element("css selector", ".prompt").text
 
 

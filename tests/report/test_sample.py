@@ -30,20 +30,21 @@ def test_it_shows_a_minority_voted_out_that_base_belongs_to():
         mentions({1}, True),
         mentions({4}, True),  # the widest gap
     ]
-    assert first_document(cases, found, "base") == 5
-    assert first_document(cases, found, "none") == 5
-    assert first_document(cases[:5], found[:5], "base") == 4
-    assert first_document(cases[:4], found[:4], "base") == 3
+    assert first_document(cases, found) == 5
+    without_base = [CaseMentions(each.candidates, {}) for each in found]
+    assert first_document(cases, without_base) == 5
+    assert first_document(cases[:5], found[:5]) == 4
+    assert first_document(cases[:4], found[:4]) == 3
     # Where no document shows it, and among equals, the first.
-    assert first_document(cases[:3], found[:3], "base") == 0
-    assert first_document(cases[:3], [found[0], found[4], found[4]], "base") == 1
+    assert first_document(cases[:3], found[:3]) == 0
+    assert first_document(cases[:3], [found[0], found[4], found[4]]) == 1
 
 
 def test_who_cannot_be_elected_is_neither_first_nor_a_minority():
     first_out = made_case([nan, *SCORES[1:]])
     # The second now wins; of the four that are left, two would be no minority.
-    assert first_document([made_case(SCORES), first_out], [mentions({0}, True)] * 2, "base") == 0
+    assert first_document([made_case(SCORES), first_out], [mentions({0}, True)] * 2) == 0
     two = [mentions({0}, True), mentions({3, 4}, True)]
-    assert first_document([made_case(SCORES), first_out], two, "base") == 0
+    assert first_document([made_case(SCORES), first_out], two) == 0
     one = [mentions({0}, True), mentions({0, 4}, True)]
-    assert first_document([made_case(SCORES), first_out], one, "base") == 1
+    assert first_document([made_case(SCORES), first_out], one) == 1

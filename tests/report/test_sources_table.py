@@ -9,7 +9,7 @@ import pytest
 from report_cases import made_case
 
 from brido.report.sources import LEGEND, compare, sources_rows
-from brido.report.text_table import aligned
+from brido.report.summary import aligned
 
 SOURCES = ["one", "one", "one", "two", "two"]
 # Of the second document the third candidate has no vote, and no score.

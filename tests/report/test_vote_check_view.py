@@ -1,6 +1,6 @@
 """The check of the orders on the page: its sentences, a bar an order, the table."""
 
-from brido.report.page.vote_check import vote_check
+from brido.report.page.data import vote_check
 
 ROW = {
     "label": "vote, flat", "mean": 0.597, "low": 0.57, "high": 0.62, "pairs": 20,

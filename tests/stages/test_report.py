@@ -183,7 +183,7 @@ def test_page_holds_a_seeded_sample_with_exact_marks(finished):
     project, _ = finished
     data = synthetic_run.page_data(project / "report/index.html")
     assert len(data["documents"]) == 5
-    assert (data["focus"], data["baseline"], data["alpha"]) == ("vote", "base", 7)
+    assert (data["focus"], data["alpha"]) == ("vote", 7)
     corpus = pq.read_table(project / "data/corpus/test.parquet").to_pylist()
     towns = {row["id"]: row["facts"][0]["value"] for row in corpus}
     marks = 0

@@ -9,7 +9,7 @@ from textwrap import fill
 import numpy as np
 import pytest
 
-from brido.report.page.vote_check import vote_check
+from brido.report.page.data import vote_check
 from brido.stats import FEWEST
 from brido.vote.check import pair_accuracy
 from brido.vote.consensus import consensus_scores

@@ -17,7 +17,6 @@ from brido.corpus.settings import FilesSettings
 from brido.stats import FEWEST
 from brido.utils.errors import BridoError, quoted, short
 from brido.utils.files import read_file
-from brido.utils.text import unseen_share
 
 # Usual names of such columns, the likeliest first.
 DOCUMENTS = (
@@ -51,7 +50,7 @@ class Data:
     documents: good rows of each split, as the pipeline will cut them; bad: what is wrong with the
     others; bad_share: their largest share of a split. texts, summaries: of the first documents of
     train (no summaries: no references). doubts: sentences about documents and summaries that can be
-    read and look wrong. any_script: whether ROUGE's own words leave these texts out.
+    read and look wrong.
     """
 
     files: dict[str, Any]
@@ -61,7 +60,6 @@ class Data:
     summaries: list[str]
     bad_share: float = 0.0
     doubts: tuple[str, ...] = ()
-    any_script: bool = False
 
 
 def look(
@@ -109,7 +107,6 @@ def look(
             *_few_to_measure(counts),
             *doubts(texts, summaries),
         ),
-        unseen_share(texts) > 0.5,
     )
 
 

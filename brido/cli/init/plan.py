@@ -3,11 +3,10 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from brido.cli.init.cost import RANGE, seconds_of
+from brido.cli.init.cost import ALWAYS, RANGE, Recipe, RunPlan, seconds_of
 from brido.cli.init.data import Data
 from brido.cli.init.limits import Limits
 from brido.cli.init.model import Model
-from brido.cli.init.recipe import ALWAYS, Recipe, RunPlan
 from brido.cli.init.speed import Speed
 
 # Documents of each measured split, candidates of a document, and training documents with

@@ -3,14 +3,14 @@
 import math
 from typing import Any
 
-from brido.cli.init.cost import VALIDATED
+from brido.cli.init.cost import VALIDATED, RunPlan
 from brido.cli.init.data import MOST_BAD, Data
 from brido.cli.init.limits import Limits
 from brido.cli.init.model import Model
-from brido.cli.init.plan import RunPlan
 from brido.corpus.settings import FilesSettings
 from brido.settings.presets import merge, read_preset, render
 from brido.settings.text import comments
+from brido.utils.text import seeing_tokenizer
 
 # Of fewer updates in the preset's batches the batches are smaller.
 _UPDATES = 25
@@ -76,9 +76,9 @@ def computed(
         # The world's metrics have no meaning here.
         "evaluation": {"metrics": ["rouge", "mentions", "extractiveness"]},
     }
-    if data.any_script:
-        changes["pairwise"]["tokenizer"] = "unicode"
-        changes["evaluation"]["rouge"] = {"tokenizer": "unicode"}
+    if (tokenizer := seeing_tokenizer(data.texts)) == "unicode":
+        changes["pairwise"]["tokenizer"] = tokenizer
+        changes["evaluation"]["rouge"] = {"tokenizer": tokenizer}
     if not data.summaries:
         changes["systems"] = ["base"]
         changes["training"]["cross_entropy"] = "elected"

@@ -8,12 +8,11 @@ import click
 import torch
 
 from brido.candidates.documents import MANY_CUT
-from brido.cli.init.cost import RANGE
+from brido.cli.init.cost import RANGE, Recipe, RunPlan
 from brido.cli.init.data import Data
 from brido.cli.init.doubts import example
 from brido.cli.init.limits import Limits
 from brido.cli.init.model import Model, another_model
-from brido.cli.init.recipe import Recipe, RunPlan
 
 # What decides how much of a document is read.
 MORE = "reading.default.max_source_tokens"
@@ -141,25 +140,19 @@ def _what_the_run_does(data: Data, model: Model, plan: RunPlan) -> list[str]:
         times = f", {plan.epochs} times" if plan.epochs > 1 else ""
         every = "all " * (plan.references == data.documents["train"])
         lines.append(f"base first learns from {every}{plan.references:,} references{times}")
+    chosen, measured = (
+        min(plan.evaluated, data.documents[split]) for split in ("validation", "test")
+    )
     lines += [
         f"it writes {plan.candidates} candidates of each of {plan.train:,} training and "
         f"{plan.looked_at:,} validation documents; they vote",
         f"tuned on them: {', '.join(plan.tuned)} (control: the same scores, shuffled)"
         + (f"; without training: {', '.join(plan.variants)}" if plan.variants else ""),
-        _where_measured(data, plan),
+        f"the best of them is chosen on {chosen:,} validation documents and measured on "
+        f"{measured:,} test documents",
         "the verdict stands at the end, and in report/index.html",
     ]
     return lines
-
-
-def _where_measured(data: Data, plan: RunPlan) -> str:
-    chosen, measured = (
-        min(plan.evaluated, data.documents[split]) for split in ("validation", "test")
-    )
-    return (
-        f"the best of them is chosen on {chosen:,} validation documents and measured on "
-        f"{measured:,} test documents"
-    )
 
 
 def duration(seconds: float | None, model: Model) -> str:

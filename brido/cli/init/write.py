@@ -8,11 +8,12 @@ import click
 import torch
 from ruamel.yaml import YAML
 
+from brido.cli.init.cost import Recipe, RunPlan
 from brido.cli.init.data import Data, look
 from brido.cli.init.limits import Limits, find_limits
 from brido.cli.init.model import Model, another_model, find_model
 from brido.cli.init.place import checkout, commit, make_place
-from brido.cli.init.plan import Recipe, RunPlan, make_plan
+from brido.cli.init.plan import make_plan
 from brido.cli.init.settings import params_text, reading_of
 from brido.cli.init.speed import measure_speed
 from brido.cli.init.tell import tell_data, tell_plan

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from brido.cli.init.data import DOCUMENTS, usual
-from brido.corpus.checks import NO_TEXTS, LeftOut, is_written_list, joined
+from brido.corpus.checks import LeftOut, joined, text_fault
 from brido.summarizer.writer import Named
-from brido.utils.blank import is_blank
 from brido.utils.errors import BridoError, parsing
 from brido.utils.files import input_lines, read_file
 from brido.utils.json_files import begins_json
@@ -136,12 +135,8 @@ def _fault(values: dict[str, Any], column: str) -> str:
     document = joined(values[column])
     if not isinstance(document, str):
         return f"`{column}` is {kind(document)}, not a text"
-    if is_blank(document):
-        return f"`{column}` is blank"
-    if document.strip() in NO_TEXTS:
-        return f"`{column}` is {document.strip()}, the mark of a missing or wrong value"
-    if is_written_list(document):
-        return f"`{column}` is a list as Python writes it, not a text"
+    if fault := text_fault(document):
+        return f"`{column}` {fault}"
     return HALF_PAIR if holds_half_pair([document, _own_id(values)]) else ""
 
 

@@ -46,13 +46,18 @@ def finders(criterion: str, alone: bool) -> Iterator[Finder]:
     yield lambda text: _in_table(text, criterion, alone)
     yield lambda text: _labelled(text, criterion)
     if alone:
-        yield lambda text: _unnamed(text, criterion)
-        yield lambda text: _in_sentences(text, _said(f"{criterion}|{_LABELS}"))
-        yield lambda text: _in_sentences(text, _given(criterion))
+        yield from _finders_of_one(criterion)
         yield _leading
     else:
         yield lambda text: _in_section(text, criterion)
         yield lambda text: _in_sentences(text, _said(criterion))
+
+
+def _finders_of_one(criterion: str) -> Iterator[Finder]:
+    """The finders in a text, or a section of one, that is about nothing but the criterion."""
+    yield lambda text: _unnamed(text, criterion)
+    yield lambda text: _in_sentences(text, _said(f"{criterion}|{_LABELS}"))
+    yield lambda text: _in_sentences(text, _given(criterion))
 
 
 @cache
@@ -160,10 +165,7 @@ def _in_section(text: str, criterion: str) -> list[Written]:
         if head["name"].lower() == criterion:
             end = len(text) if after is None else after.start()
             part = text[head.end() : end]
-            marks = _unnamed(part, criterion) or _in_sentences(
-                part, _said(f"{criterion}|{_LABELS}")
-            )
-            marks = marks or _in_sentences(part, _given(criterion))
+            marks = next(filter(None, (find(part) for find in _finders_of_one(criterion))), ())
             # What ends a section does not end the text.
             written += [mark._replace(last=mark.last and after is None) for mark in marks]
     return written
@@ -201,15 +203,10 @@ def _in_sentences(text: str, pattern: re.Pattern[str]) -> list[Written]:
     for match in marks(pattern, text):
         begin = max(text.rfind(sign, 0, match.start()) for sign in (". ", "\n", "; ", "? ", "! "))
         sentence = text[begin + 1 : match.start("number")]
-        if not (
-            _NOT.search(sentence) or _CONDITION.match(text, match.end()) or _names_other(match)
-        ):
+        denied = _NOT.search(sentence) or _CONDITION.match(text, match.end())
+        if not denied and not ("name" in match.groupdict() and _is_other(match)):
             kept.append(written_in(match))
     return kept
-
-
-def _names_other(match: re.Match[str]) -> bool:
-    return "name" in match.groupdict() and _is_other(match)
 
 
 _LEADING = re.compile(rf"\A[^\w+-]*{NUMBER}{OUT_OF}(?=[^\w\s]|\s*[-–—(]|\s+[A-Za-z])")

@@ -7,7 +7,7 @@ answer is: windows, maximum context, n-best list, null score, and the way back t
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -29,21 +29,17 @@ from brido.work.batches import plan_batches
 
 N_BEST = 20
 MAX_ANSWER_PIECES = 30
-# What is kept of a prediction.
-FIELDS = ("prediction", "probability", "null_probability")
 
 
-@dataclass(frozen=True)
-class Prediction:
-    """The reader's best answer, its probability and that of "no answer"."""
+class Prediction(NamedTuple):
+    """The reader's best answer, its probability and that of "no answer".
 
-    text: str
+    By these names the store and the details keep it.
+    """
+
+    prediction: str
     probability: float
     null_probability: float
-
-    def as_dict(self) -> dict[str, Any]:
-        """The prediction as the store and the details keep it."""
-        return dict(zip(FIELDS, (self.text, self.probability, self.null_probability), strict=True))
 
 
 # A context without a single word piece holds no answer.
@@ -58,13 +54,12 @@ def best_answer(
 ) -> Prediction:
     """The reader's answer, from the logits of every window (a vector per window, position 0 [CLS]).
 
-    The null score is the smallest start + end logit of position 0 over the windows. Probabilities
-    are a softmax over the n-best list: up to 20 distinct texts, the null among or after them.
+    There is at least one window. The null score is the smallest start + end logit of position 0
+    over the windows. Probabilities are a softmax over the n-best list: up to 20 distinct texts, the
+    null among or after them.
     """
     starts = [np.asarray(logits, dtype=np.float64) for logits in start_logits]
     ends = [np.asarray(logits, dtype=np.float64) for logits in end_logits]
-    if not found:
-        return NOTHING
     null_score = min(start[0] + end[0] for start, end in zip(starts, ends, strict=True))
     listed = _n_best(context, _spans(context, found, starts, ends), null_score)
     scores = np.array([score for _, score in listed])

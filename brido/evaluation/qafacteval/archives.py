@@ -9,7 +9,7 @@ import shutil
 import tarfile
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO
@@ -53,7 +53,10 @@ def convert(part: str, source: Path, destination: Path, base: Path | None) -> No
         BridoError: the archive cannot be read, or its keys or shapes are not the published ones.
     """
     with _unpacked(source, destination) as folder:
-        model, tokenizer = _BUILDERS[part](folder, base, source)
+        if part == "questions":
+            model, tokenizer = _questions(folder, base, source)
+        else:
+            model, tokenizer = _as_saved(part, folder, source)
         with atomic_folder(destination) as temporary:
             model.save_pretrained(temporary)
             tokenizer.save_pretrained(temporary)
@@ -150,31 +153,18 @@ def _questions(folder: Path, base: Path | None, source: Path) -> Built:
     return model, tokenizer
 
 
-def _answering(folder: Path, base: Path | None, source: Path) -> Built:
-    config = pretrained(ElectraConfig, folder)
-    model = _as_saved(ElectraForQuestionAnswering(config), folder, source)
-    return model, pretrained(AutoTokenizer, folder, do_lower_case=True)
-
-
-def _lerc_quip(folder: Path, base: Path | None, source: Path) -> Built:
-    config = pretrained(RobertaConfig, folder, num_labels=1)
-    model = _as_saved(RobertaForSequenceClassification(config), folder, source)
-    return model, pretrained(AutoTokenizer, folder)
-
-
-def _as_saved(model: PreTrainedModel, folder: Path, source: Path) -> PreTrainedModel:
-    """Return the model with the weights that an old version of transformers saved.
+def _as_saved(part: str, folder: Path, source: Path) -> Built:
+    """The reader or the scorer, with the weights that an old version of transformers saved.
 
     Some versions saved positions, and the pooler that a classifier does not use.
     """
+    model: PreTrainedModel
+    if part == "answering":
+        model = ElectraForQuestionAnswering(pretrained(ElectraConfig, folder))
+    else:
+        model = RobertaForSequenceClassification(pretrained(RobertaConfig, folder, num_labels=1))
     state = _state(folder, source, "pytorch_model.bin")
     unused = (".embeddings.position_ids", ".pooler.dense.weight", ".pooler.dense.bias")
     _fill(model, {k: v for k, v in state.items() if not k.endswith(unused)}, source)
-    return model
-
-
-_BUILDERS: dict[str, Callable[[Path, Path | None, Path], Built]] = {
-    "questions": _questions,
-    "answering": _answering,
-    "lerc_quip": _lerc_quip,
-}
+    lower = {"do_lower_case": True} if part == "answering" else {}
+    return model, pretrained(AutoTokenizer, folder, **lower)

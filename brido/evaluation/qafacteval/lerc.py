@@ -5,8 +5,8 @@ few answers get slightly more than 5. For a score in [0, 1] clip at 5 and divide
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import torch
 from transformers import AutoTokenizer, RobertaForSequenceClassification
@@ -17,8 +17,7 @@ from brido.models.tokens import padded
 MAX_TOKENS = 512
 
 
-@dataclass(frozen=True)
-class Comparison:
+class Comparison(NamedTuple):
     """The answer a question was made from, and the one the source gave."""
 
     question: str

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import brido
-from brido.evaluation.qafacteval.answering import FIELDS, NOTHING, Reader
+from brido.evaluation.qafacteval.answering import NOTHING, Prediction, Reader
 from brido.evaluation.qafacteval.answers import (
     Strategy,
     load_pipeline,
@@ -150,14 +150,14 @@ class QAFactEval:
 
     def _ask(self, questions: list[Question], progress: MakeProgress) -> None:
         def generate(new: list[tuple]) -> Batches:
-            batches = self.generator.batches([MarkedSentence(*i) for i in new], self.batch_tokens)
-            for group, encoded in batches:
+            for group, encoded in self.generator.batches(new, self.batch_tokens):
                 yield list(zip(group, self.generator.generate(encoded), strict=True))
 
         items = []
         for question in questions:
             answer, first = question.answer, question.answer.sentence_start
-            items.append((question.sentence, answer.start - first, answer.end - first))
+            places = answer.start - first, answer.end - first
+            items.append(MarkedSentence(question.sentence, *places))
         model = self._with_quirks("questions")
         found = self._recall("question", model, items, generate, progress, "questions")
         for question, text in zip(questions, found, strict=True):
@@ -169,21 +169,21 @@ class QAFactEval:
         def answer(new: list[tuple]) -> Batches:
             requests = self.reader.requests(new)
             empty = [index for index, request in enumerate(requests) if not request.windows]
-            yield [(index, NOTHING.as_dict()) for index in empty]
+            yield [(index, NOTHING._asdict()) for index in empty]
             for batch in self.reader.batches(requests, self.batch_tokens):
                 done = self.reader.run(requests, batch)
-                yield [(index, prediction.as_dict()) for index, prediction in done]
+                yield [(index, prediction._asdict()) for index, prediction in done]
 
         pairs = [(question.text, contexts[question.document]) for question in questions]
         model = self._with_quirks("answering")
         found = self._recall("answer", model, pairs, answer, progress, label)
-        return [{name: one[name] for name in FIELDS} for one in found]
+        return [{name: one[name] for name in Prediction._fields} for one in found]
 
     def _compare(
         self, answered: list[Question], sources: list[str], progress: MakeProgress
     ) -> None:
         def compare(new: list[tuple]) -> Batches:
-            encoded = [self.scorer.encode(Comparison(*item)) for item in new]
+            encoded = [self.scorer.encode(item) for item in new]
             for group in plan_batches(list(map(len, encoded)), self.batch_tokens):
                 scores = self.scorer.score([encoded[index] for index in group])
                 yield list(zip(group, scores, strict=True))
@@ -192,7 +192,7 @@ class QAFactEval:
         for question in answered:
             prediction = (question.on_source or {})["prediction"]
             source = sources[question.document]
-            items.append((question.text, question.answer.text, prediction, source))
+            items.append(Comparison(question.text, question.answer.text, prediction, source))
         part = self.settings["scorer"]
         model = self.fingerprints[part]
         found = self._recall(part, model, items, compare, progress, "overlap of answers")

@@ -8,9 +8,8 @@ last quirk is `faithful`.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from transformers import AutoTokenizer, BartForConditionalGeneration
@@ -34,8 +33,7 @@ _CLEANUP = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class MarkedSentence:
+class MarkedSentence(NamedTuple):
     """A sentence and the answer in it: character offsets, the end exclusive."""
 
     sentence: str

@@ -15,8 +15,7 @@ from typing import Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-from brido.report.page.data import Shown, document_json
-from brido.report.page.vote_check import VoteCheck
+from brido.report.page.data import Shown, VoteCheck, document_json
 from brido.report.sources import LEGEND
 from brido.report.summary import ResultTable
 
@@ -31,14 +30,13 @@ class Page:
     """What the page shows.
 
     split: whose documents are shown. settings: (name, value) pairs; warnings, notes: full
-    sentences; focus, baseline: the systems that the filters compare. alpha: of section scoring;
+    sentences; focus: the system that the filters compare with base. alpha: of section scoring;
     order: what its order of candidates is, in a few words. verdict: what the run answers, a
     sentence or two each. sources: the rows of the table of sources. check: what the check of the
-    orders found. marks: sentences on how mentions are found. prompt: a model's name, and what it
-    was asked: the text before, between and behind the places of the document.
+    orders found. marks: sentences on how mentions are found. prompt: what base was asked, the text
+    before, between and behind the places of the document.
     """
 
-    title: str
     split: str
     settings: Sequence[tuple[str, str]]
     headline: ResultTable
@@ -46,7 +44,6 @@ class Page:
     documents: Sequence[Shown]
     systems: Sequence[str]
     focus: str
-    baseline: str
     alpha: float
     order: str = "the run's vote"
     verdict: Sequence[str] = ()
@@ -55,7 +52,7 @@ class Page:
     check: VoteCheck | None = None
     sources: Sequence[Sequence[str]] = ()
     marks: str = ""
-    prompt: tuple[str, Sequence[str]] | None = None
+    prompt: Sequence[str] | None = None
     signatures: Any = field(default_factory=dict)
 
 
@@ -67,12 +64,11 @@ def render_page(page: Page, data_bytes: int = DATA_BYTES) -> tuple[str, int]:
     data = {
         "systems": list(page.systems),
         "focus": page.focus,
-        "baseline": page.baseline,
         # JSON has no infinity.
         "alpha": "inf" if page.alpha == float("inf") else page.alpha,
         "order": page.order,
         "documents": documents,
-        "prompt": page.prompt and {"model": page.prompt[0], "pieces": list(page.prompt[1])},
+        "prompt": page.prompt,
     }
     environment = Environment(
         loader=FunctionLoader(_asset), autoescape=True, undefined=StrictUndefined,

@@ -9,7 +9,7 @@ function unsupported(item, system) {
 
 /** How many unsupported mentions fewer the tuned summary has than the base model's. */
 function gain(item) {
-  return unsupported(item, data.baseline) - unsupported(item, data.focus);
+  return unsupported(item, "base") - unsupported(item, data.focus);
 }
 
 const FILTERS = {

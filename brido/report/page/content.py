@@ -15,8 +15,7 @@ from brido.checkers.mentions import Mention
 from brido.models.settings import ReadingSettings
 from brido.report.numbers import Numbers, base_note
 from brido.report.page import Page
-from brido.report.page.data import CaseMentions, Shown
-from brido.report.page.vote_check import vote_check
+from brido.report.page.data import CaseMentions, Shown, vote_check
 from brido.report.settings import ReportSettings
 from brido.report.settings_text import run_order, settings_text
 from brido.report.sources import sources_rows
@@ -45,18 +44,17 @@ _UNSEEN = (
 
 @dataclass(frozen=True)
 class Asked:
-    """One model's prompt: the text before, between and behind the places of the document.
+    """Base's prompt: the text before, between and behind the places of the document.
 
-    read: of each document, how many of its characters the model read.
+    read: of each document, how many of its characters base read.
     """
 
-    model: str
     pieces: Sequence[str]
     read: Sequence[int]
 
 
 def asked(folder: Path, reading: ReadingSettings, documents: Sequence[str]) -> Asked | None:
-    """How the model in `folder` was asked about `documents`; None where it takes no prompt.
+    """How base, in `folder`, was asked about `documents`; None where it takes no prompt.
 
     Raises:
         BridoError: the folder is missing or damaged.
@@ -73,7 +71,7 @@ def asked(folder: Path, reading: ReadingSettings, documents: Sequence[str]) -> A
     begin = str(prompt.tokenizer.decode(list(prompt.first)))
     pieces = (begin + prompt.pieces[0], *prompt.pieces[1:])
     limit = reading.max_source_tokens
-    return Asked(folder.name, pieces, [len(prompt.cut(document, limit)) for document in documents])
+    return Asked(pieces, [len(prompt.cut(document, limit)) for document in documents])
 
 
 def voting_checker(params: Params) -> str:
@@ -98,9 +96,9 @@ def make_page(
     is of `cases`. The filters compare base with the chosen system, or with the first tuned one
     where base is chosen.
     """
-    settings, baseline, scoring = params.report, "base", params.scoring
-    focus = choice["chosen"] if choice["chosen"] != baseline else next(iter(params.tuned))
-    places = sample(cases, found, baseline, settings)
+    settings, scoring = params.report, params.scoring
+    focus = choice["chosen"] if choice["chosen"] != "base" else next(iter(params.tuned))
+    places = sample(cases, found, settings)
     read = prompt.read if prompt else [None] * len(cases)
     voting = voting_checker(params)
     estimates = numbers.systems, numbers.differences, voting
@@ -108,7 +106,6 @@ def make_page(
     first = next(iter(numbers.scores.values()))
     marks = _WORLD_MARKS if cases and cases[0].facts is not None else _TEXT_MARKS
     return Page(
-        title="BRIDO: a run and its vote",
         split=params.documents.splits[-1],
         settings=settings_text(params),
         headline=result_table(headline, *estimates),
@@ -116,7 +113,6 @@ def make_page(
         documents=[Shown(cases[index], found[index], read[index]) for index in places],
         systems=params.all_systems,
         focus=focus,
-        baseline=baseline,
         alpha=scoring.alpha,
         order=run_order(scoring),
         verdict=[*choice["verdict"], USE],
@@ -132,7 +128,7 @@ def make_page(
         ],
         check=vote_check(votes),
         sources=sources_rows(sources),
-        prompt=(prompt.model, prompt.pieces) if prompt else None,
+        prompt=prompt.pieces if prompt else None,
         marks=f"Marked are {marks}. {_UNSEEN}",
         signatures={name: item.signatures for name, item in numbers.scores.items()},
     )
@@ -141,39 +137,36 @@ def make_page(
 def sample(
     cases: Sequence[CandidateDocument],
     found: Sequence[CaseMentions],
-    baseline: str,
     settings: ReportSettings,
 ) -> list[int]:
     """Places of documents: first the one to open on, then others drawn at random, in order.
 
-    found: the mentions of `cases`, aligned; baseline: as in `first_document`.
+    found: the mentions of `cases`, aligned.
     """
     if not cases:
         return []
     size = min(settings.page_documents, len(cases))
     drawn = random.Random(settings.seed).sample(range(len(cases)), size)
-    first = first_document(cases, found, baseline)
+    first = first_document(cases, found)
     return [first, *sorted([place for place in drawn if place != first][: size - 1])]
 
 
-def first_document(
-    cases: Sequence[CandidateDocument], found: Sequence[CaseMentions], baseline: str
-) -> int:
+def first_document(cases: Sequence[CandidateDocument], found: Sequence[CaseMentions]) -> int:
     """The place in `cases` of the document that shows best what a vote does.
 
     The first candidate of the run's order is supported there, while some candidates that can be
-    elected, but fewer than half of them, are not. Preferred are documents in which the summary by
-    the system `baseline` is not supported either; then the one whose first candidate has most more
-    score than the unsupported ones have on average. Where no document shows it, the first.
+    elected, but fewer than half of them, are not. Preferred are documents in which base's own
+    summary is not supported either; then the one whose first candidate has most more score than the
+    unsupported ones have on average. Where no document shows it, the first.
     """
     shown = [
-        (_shows(case, mentions, baseline), -place)
+        (_shows(case, mentions), -place)
         for place, (case, mentions) in enumerate(zip(cases, found, strict=True))
     ]
     return -max(shown)[1]
 
 
-def _shows(case: CandidateDocument, found: CaseMentions, baseline: str) -> tuple[bool, bool, float]:
+def _shows(case: CandidateDocument, found: CaseMentions) -> tuple[bool, bool, float]:
     """How well a document shows it, more is better; begins with False where it does not."""
     wrong = np.array([_is_wrong(mentions) for mentions in found.candidates])
     first, scores = case.order[0], np.array(case.scores)
@@ -181,7 +174,7 @@ def _shows(case: CandidateDocument, found: CaseMentions, baseline: str) -> tuple
     bad = wrong & can_win
     if wrong[first] or not 0 < 2 * bad.sum() < can_win.sum():
         return False, False, 0.0
-    own = _is_wrong(found.summaries.get(baseline, []))
+    own = _is_wrong(found.summaries.get("base", []))
     return True, own, float(scores[first] - scores[bad].mean())
 
 

@@ -1,8 +1,11 @@
-"""What the page's scripts know of a document: texts cut at their mentions, scores, similarities."""
+"""What the page shows, as its scripts and its template read it: documents, and the check of orders.
+
+A document is texts cut at their mentions, scores and similarities.
+"""
 
 import base64
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +13,9 @@ import numpy as np
 
 from brido.checkers.mentions import Mention, mentions_of
 from brido.settings.params import Params
+from brido.stats import FEWEST
 from brido.tables.documents import CandidateDocument
+from brido.vote.votes_text import HEADINGS, interval, legend, table_rows
 
 
 @dataclass(frozen=True)
@@ -36,7 +41,7 @@ def case_mentions(case: CandidateDocument, params: Params) -> CaseMentions:
 class Shown:
     """A document of the page with its mentions.
 
-    read: how many characters of the text reached a prompted model, None where there is no prompt.
+    read: how many characters of the text reached base, None where it takes no prompt.
     """
 
     case: CandidateDocument
@@ -105,3 +110,40 @@ def parts(text: str, mentions: Sequence[Mention]) -> list[list[Any]]:
     if position < len(text):
         result.append([text[position:]])
     return result
+
+
+@dataclass(frozen=True)
+class Bar:
+    """What is left of an order: its accuracy with the interval (0 to 1), and both as text."""
+
+    label: str
+    mean: float
+    low: float
+    high: float
+    text: str
+
+
+@dataclass(frozen=True)
+class VoteCheck:
+    """The check's sentences, a bar an order, the table of orders, and what its columns mean."""
+
+    lines: Sequence[str]
+    bars: Sequence[Bar]
+    orders: Sequence[Sequence[str]]
+    note: str
+
+
+def vote_check(check: Mapping[str, Any]) -> VoteCheck:
+    """The content of metrics/votes.json for the page."""
+    rows = [*check["orders"].values(), *check["fixed"].values()]
+    documents = check["documents"]
+    bars = [_bar(row, documents) for row in rows if row["left"] and row["left"]["mean"] is not None]
+    return VoteCheck(
+        check["lines"], bars, [list(HEADINGS), *table_rows(check)], " ".join(legend(check))
+    )
+
+
+def _bar(row: Mapping[str, Any], documents: int) -> Bar:
+    left = row["left"]
+    low, high = (left["mean"] if documents < FEWEST else left[end] for end in ("low", "high"))
+    return Bar(row["label"], left["mean"], low, high, interval(left, documents))

@@ -40,13 +40,13 @@ function nameOf(alpha) {
 }
 
 /** One sentence on what the vote does to what the article does not support. */
-function whatIsSeen(item, eligible, first, alpha, baseline) {
+function whatIsSeen(item, eligible, first, alpha) {
   const known = item.candidates.filter((candidate, index) => eligible[index]);
   const wrong = known.filter((candidate) => candidate.unsupported).length;
   if (!known.length) return "No candidate can be elected.";
   if (!wrong) return `None of ${plural(known.length, "candidate")} says anything unsupported.`;
-  const own = item.summaries[baseline];
-  const also = own && own.unsupported ? `, and so does the summary by ${baseline} itself` : "";
+  const own = item.summaries.base;
+  const also = own && own.unsupported ? ", and so does the summary by base itself" : "";
   const winner = alpha === null ? "the candidate that the run puts first"
     : alpha === 0 ? "the candidate that agrees most with the others"
     : alpha === Infinity ? "the candidate nearest to the reference"
@@ -120,15 +120,15 @@ class Reader {
     return cards;
   }
 
-  /** What a prompted model read, word for word; nothing for a model without a prompt. */
+  /** What base read, word for word; nothing for a model without a prompt. */
   prompt() {
     const { prompt } = this.data;
     if (!prompt || this.item.read === undefined) return "";
     const letters = Array.from(this.item.text);
     const cut = letters.length - this.item.read;
     const read = letters.slice(0, this.item.read).join("");
-    const title = `What ${prompt.model} read${cut ? ", the end of the article cut off" : ""}`;
-    const text = element("pre", "", prompt.pieces.join(read));
+    const title = `What base read${cut ? ", the end of the article cut off" : ""}`;
+    const text = element("pre", "", prompt.join(read));
     text.tabIndex = 0;
     text.setAttribute("aria-label", title);
     return element("details", "prompt", element("summary", "", title), text);
@@ -196,7 +196,7 @@ class Reader {
     this.list.replaceChildren(...order.map((index) => this.rows[index]));
     this.list.dataset.alpha = nameOf(alpha);
     this.map.arrange(order);
-    this.seen.textContent = whatIsSeen(this.item, this.eligible, order[0], alpha, this.data.baseline);
+    this.seen.textContent = whatIsSeen(this.item, this.eligible, order[0], alpha);
     this.glide(before);
   }
 

@@ -53,15 +53,15 @@ def _one_by_one(metric: QAFactEval, document: str, summary: str):
         item = MarkedSentence(sentence, found.start - offset, found.end - offset)
         (question,) = metric.generator.generate([metric.generator.encode(item)])
         first = answer(question, summary)
-        if not is_kept(found.text, first.text, first.probability, first.null_probability):
+        if not is_kept(found.text, first.prediction, first.probability, first.null_probability):
             continue
         second = answer(question, document)
         if second.probability <= second.null_probability:
             scores.append((0.0, 0.0, 0.0))
             continue
-        comparison = Comparison(question, found.text, second.text, document)
+        comparison = Comparison(question, found.text, second.prediction, document)
         (lerc,) = metric.scorer.score([metric.scorer.encode(comparison)])
-        scores.append((lerc, token_f1(found.text, second.text), 1.0))
+        scores.append((lerc, token_f1(found.text, second.prediction), 1.0))
     return scores
 
 

@@ -9,8 +9,7 @@ from brido.evaluation.qafacteval import METRIC, QAFactEval
 from brido.evaluation.qafacteval.answering import NOTHING, Prediction
 from brido.evaluation.qafacteval.answers import load_pipeline
 from brido.evaluation.qafacteval.lerc import Comparison
-from brido.evaluation.qafacteval.records import SCORES
-from brido.evaluation.question_view import COLUMNS, as_text, question_rows
+from brido.evaluation.qafacteval.records import COLUMNS, SCORES, as_text, question_rows
 from brido.utils.errors import ArgumentError, BridoError
 from brido.utils.store import ResultStore
 from brido.work.settings import RuntimeSettings
@@ -115,7 +114,7 @@ def test_empty_texts_mean_zeros_are_counted_and_move_nothing(pipeline_folder):
     rest = rows[4:]
     assert [row["questions"][0]["answer"] for row in rest] == ["Ann", "The judge", "Leeds"]
     assert [row["is_answered"] for row in rest] == [0.0, 0.0, 1.0]
-    assert rest[0]["questions"][0]["on_source"] == NOTHING.as_dict()
+    assert rest[0]["questions"][0]["on_source"] == NOTHING._asdict()
     signature = metric.signature(rows)
     assert (signature["n_without_questions"], signature["n_questions"]) == (4, 3)
 

@@ -148,7 +148,7 @@ def test_equal_to_the_slow_rules(reader, seed, words, question, coarse):
     starts, ends = logits
     result = best_answer(context, windows(len(context.pieces), question), starts, ends)
     text, probability, null = _slow(context, question, starts, ends)
-    assert result.text == text
+    assert result.prediction == text
     assert result.probability == pytest.approx(probability, rel=1e-9)
     assert result.null_probability == pytest.approx(null, rel=1e-9)
 
@@ -160,7 +160,7 @@ def test_nothing_but_the_null_makes_the_stand_in(reader):
     starts[0, 100:140] = 5.0
     starts[0, 0], ends[0, 0] = -1.0, -2.0
     result = best_answer(context, windows(len(context.pieces), 4), starts, ends)
-    assert result.text == "empty"
+    assert result.prediction == "empty"
     weight = math.exp(-3.0)
     assert result.probability == pytest.approx(1 / (1 + weight))
     assert result.null_probability == pytest.approx(weight / (1 + weight))
@@ -207,7 +207,7 @@ def test_batches_answer_as_single_windows_do(published, reader, batch_tokens):
         done.update(reader.run(requests, batch))
     for index, (question, text) in enumerate(pairs):
         expected = _one_by_one(published, reader, question, text)
-        assert done[index].text == expected.text
+        assert done[index].prediction == expected.prediction
         assert done[index].probability == pytest.approx(expected.probability, rel=1e-4)
         assert done[index].null_probability == pytest.approx(expected.null_probability, rel=1e-4)
 
@@ -222,5 +222,5 @@ def test_trimmed_windows_give_the_logits_of_the_real_positions(published):
     singles = trimmed.requests(pairs)
     for index, single in enumerate(singles):
         ((_, expected),) = trimmed.run([single], [(0, 0)])
-        assert answers[index].text == expected.text
+        assert answers[index].prediction == expected.prediction
         assert answers[index].probability == pytest.approx(expected.probability, rel=1e-4)
