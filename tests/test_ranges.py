@@ -15,7 +15,7 @@ from shutil import rmtree
 import pytest
 from dvc_project import copy_project
 from packaging.requirements import Requirement
-from test_wheel import pip, requirements
+from test_wheel import built, requirements
 
 pytestmark = pytest.mark.slow
 UV = Path(sysconfig.get_path("scripts")) / "uv"
@@ -36,10 +36,9 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
         pytest.skip("needs `pip install uv`")
     folder, wheels = (tmp_path_factory.mktemp(name) for name in ("checkout", "wheels"))
     copy_project(folder)
-    pip("wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", wheels, folder)
+    wheel = built(folder, wheels)
     for name in ("brido", "brido.egg-info", "build"):
         rmtree(folder / name, ignore_errors=True)
-    (wheel,) = wheels.glob("*.whl")
     return folder, wheel
 
 

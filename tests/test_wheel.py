@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tomllib
 import zipfile
+from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution, packages_distributions
 from pathlib import Path
 
@@ -46,10 +47,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def wheel(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel, built without a network."""
-    folder = tmp_path_factory.mktemp("wheel")
-    pip("wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", folder, checkout)
-    (found,) = folder.glob("*.whl")
-    return found
+    return built(checkout, tmp_path_factory.mktemp("wheel"))
 
 
 @pytest.fixture(scope="module")
@@ -60,30 +58,29 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def pip(command: str, *arguments: str | Path) -> None:
+def pip(command: str, *arguments: str | Path, **variables: str) -> None:
     subprocess.run(
-        [sys.executable, "-m", "pip", command, "--quiet", *map(str, arguments)], check=True
+        [sys.executable, "-m", "pip", command, "--quiet", *map(str, arguments)],
+        env=os.environ | variables,
+        check=True,
     )
 
 
-def test_the_same_files_give_the_same_wheel(tmp_path: Path):
-    """With SOURCE_DATE_EPOCH, in another folder and at another time (file modes are part of it)."""
-    built = []
-    for number in range(2):
-        checkout, wheels = tmp_path / f"checkout{number}", tmp_path / f"wheels{number}"
-        checkout.mkdir()
-        copy_project(checkout)
-        for path in checkout.rglob("*.py"):
-            os.utime(path, (1e9 + number, 1e9 + number))
-        build = ["wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir"]
-        subprocess.run(
-            [sys.executable, "-m", "pip", *build, wheels, checkout],
-            env=os.environ | {"SOURCE_DATE_EPOCH": "1700000000"},
-            check=True,
-        )
-        (found,) = wheels.glob("*.whl")
-        built.append(found.read_bytes())
-    assert built[0] == built[1]
+def built(checkout: Path, folder: Path) -> Path:
+    """The wheel of a checkout, in this folder, with one time for all of its files."""
+    options = ("--no-deps", "--no-build-isolation", "--wheel-dir")
+    pip("wheel", *options, folder, checkout, SOURCE_DATE_EPOCH="1700000000")
+    (found,) = folder.glob("*.whl")
+    return found
+
+
+def test_the_same_files_give_the_same_wheel(wheel: Path, tmp_path: Path):
+    """In another folder and at another time (file modes are part of it)."""
+    (tmp_path / "checkout").mkdir()
+    checkout = copy_project(tmp_path / "checkout")
+    for path in checkout.rglob("*.py"):
+        os.utime(path, (1e9, 1e9))
+    assert built(checkout, tmp_path / "wheels").read_bytes() == wheel.read_bytes()
 
 
 def test_the_wheel_has_brido_alone_and_whole(checkout: Path, wheel: Path):
@@ -162,6 +159,7 @@ def requirements(extra: str) -> list[Requirement]:
     return [Requirement(text) for text in found]
 
 
+@cache
 def closure(extra: str) -> set[str]:
     """The packages that the wheel with this extra brings, those that they need included."""
     waiting = [(one, "") for one in requirements(extra)]
@@ -182,6 +180,7 @@ def closure(extra: str) -> set[str]:
     return {name for name, _ in seen}
 
 
+@cache
 def hidden(extra: str) -> list[str]:
     """The modules of installed packages that the wheel with this extra would not bring."""
     kept = closure(extra) | {"pip"}

@@ -22,7 +22,7 @@ from brido.utils.errors import BridoError
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=40)
 
 
-def row(number: int, **changes: object) -> dict:
+def row(number: int | str, **changes: object) -> dict:
     """A good row, with some values changed."""
     values = {"id": f"a{number}", "document": f"Text {number} is long.", "summary": f"S {number}."}
     return {**values, **changes}
@@ -61,12 +61,18 @@ def corpus(folder: Path, data: dict | None = None, **files: object) -> dict[str,
     }
 
 
-def three(folder: Path, rows: list[dict], name: str = "rows.jsonl") -> dict[str, str]:
-    """Files of the three splits: `rows` for train, one good row for each of the others."""
-    paths = {"train": str(write(folder / name, rows))}
-    for number, split in enumerate(("validation", "test")):
-        paths[split] = str(write(folder / f"{split}.jsonl", [row(900 + number)]))
-    return paths
+def splits(folder: Path, **rows: list[dict]) -> dict[str, str]:
+    """A file of each split that is named."""
+    return {split: str(write(folder / f"{split}.jsonl", own)) for split, own in rows.items()}
+
+
+def three(
+    folder: Path, train: list[dict] | Path, name: str = "rows.jsonl", **others: object
+) -> dict[str, str]:
+    """Files of the three splits: rows or a file for train, one good row for each of the others."""
+    path = train if isinstance(train, Path) else write(folder / name, train)
+    rows = {split: [row(split, **others)] for split in ("validation", "test")}
+    return {"train": str(path), **splits(folder, **rows)}
 
 
 @pytest.mark.parametrize(
@@ -89,12 +95,22 @@ def test_every_format_gives_back_what_was_written(tmp_path: Path, name: str, tex
     ]
 
 
-def test_quoted_newlines_quotes_and_delimiters_of_a_csv_stay_in_their_field(tmp_path: Path):
+@pytest.mark.parametrize(
+    ("content", "documents"),
+    [
+        (
+            'id,document,summary\na,"One, ""two""\nthree",Sum.\nb,Plain text,More.\n',
+            ['One, "two" three', "Plain text"],
+        ),
+        # Columns without a name on the right of a table are passed over.
+        ("id,document,summary,,\n1,T.,S.,,\n2,U.,V.,,\n", ["T.", "U."]),
+    ],
+)
+def test_the_fields_of_a_csv(tmp_path: Path, content: str, documents: list[str]):
     path = tmp_path / "rows.csv"
-    rows = 'id,document,summary\na,"One, ""two""\nthree",Sum.\nb,Plain text,More.\n'
-    path.write_text(rows, encoding="utf-8-sig")  # the mark is no part of the first column's name
-    found = corpus(tmp_path, **{**three(tmp_path, [row(1)]), "train": str(path)})["train"]
-    assert [item["document"] for item in found] == ['One, "two" three', "Plain text"]
+    path.write_text(content, encoding="utf-8-sig")  # the mark is no part of the first column's name
+    found = corpus(tmp_path, **three(tmp_path, path))["train"]
+    assert [item["document"] for item in found] == documents
 
 
 def test_several_files_and_globs_are_read_in_order(tmp_path: Path):
@@ -107,11 +123,9 @@ def test_several_files_and_globs_are_read_in_order(tmp_path: Path):
 
 
 def test_column_names_lower_case_and_further_references(tmp_path: Path):
-    rows = [{"key": 7, "text": "Some Text.", "gist": "A.", "all": ["A.", "B.", " b. ", ""]}]
-    paths = {}
-    for number, split in enumerate(("train", "validation", "test")):
-        rows[0]["key"] = number
-        paths[split] = str(write(tmp_path / f"{split}.jsonl", rows))
+    other = {"text": "Some Text.", "gist": "A.", "all": ["A.", "B.", " b. ", ""]}
+    numbers = {"train": 0, "validation": 1, "test": 2}
+    paths = splits(tmp_path, **{split: [{"key": n} | other] for split, n in numbers.items()})
     names = {"id_column": "key", "document_column": "text", "summary_column": "gist"}
     found = corpus(tmp_path, {"lowercase": True}, **paths, **names, references_column="all")
     assert found["train"] == [
@@ -121,9 +135,7 @@ def test_column_names_lower_case_and_further_references(tmp_path: Path):
 
 def test_references_of_a_csv_are_a_json_list_or_one_reference(tmp_path: Path):
     rows = [row(0, refs='["One.", "Two."]'), row(1, refs="Only."), row(2, refs="")]
-    paths = {**three(tmp_path, [row(5, refs=[])]), "train": str(write(tmp_path / "r.csv", rows))}
-    for split in ("validation", "test"):
-        write(Path(paths[split]), [row(6, refs=[])])
+    paths = three(tmp_path, rows, "r.csv", refs=[])
     found = corpus(tmp_path, **paths, references_column="refs")["train"]
     assert [item["references"] for item in found] == [
         ["S 0.", "One.", "Two."],
@@ -135,9 +147,7 @@ def test_references_of_a_csv_are_a_json_list_or_one_reference(tmp_path: Path):
 @pytest.mark.parametrize("cell", ["['One.', \"It's two.\"]", "['One.'\n 'Two.']"])
 def test_references_of_a_csv_that_python_wrote_are_no_reference_with_brackets(tmp_path, cell):
     rows = [row(0, refs="[Noise] One."), row(1, refs=cell)]
-    paths = {**three(tmp_path, [row(5, refs=[])]), "train": str(write(tmp_path / "r.csv", rows))}
-    for split in ("validation", "test"):
-        write(Path(paths[split]), [row(6, refs=[])])
+    paths = three(tmp_path, rows, "r.csv", refs=[])
     assert "JSON" in refused(tmp_path, **paths, references_column="refs")
     write(tmp_path / "r.csv", rows[:1])
     found = corpus(tmp_path, **paths, references_column="refs")["train"]
@@ -148,8 +158,8 @@ def test_parquet_with_two_columns_of_one_name_is_refused(tmp_path: Path):
     columns = [pa.array(["a0"]), *(pa.array([text]) for text in ("A long text.", "S.", "Other."))]
     names = ["id", "document", "summary", "summary"]
     pq.write_table(pa.table(columns, names=names), tmp_path / "r.parquet")
-    paths = {**three(tmp_path, [row(5)]), "train": str(tmp_path / "r.parquet")}
-    assert "summary more than once" in refused(tmp_path, **paths)
+    message = refused(tmp_path, **three(tmp_path, tmp_path / "r.parquet"))
+    assert "summary more than once" in message
 
 
 def test_splits_are_cut_by_a_seeded_hash_that_only_the_id_decides(tmp_path: Path):
@@ -172,7 +182,7 @@ def test_a_given_split_is_kept_and_the_other_is_cut_from_train(tmp_path: Path):
     paths = three(tmp_path, [row(number) for number in range(400)])
     del paths["test"]
     found = corpus(tmp_path, **paths, test_fraction=0.25)
-    assert [item["id"] for item in found["validation"]] == ["a900"]
+    assert [item["id"] for item in found["validation"]] == ["avalidation"]
     assert len(found["train"]) + len(found["test"]) == 400
     assert 60 < len(found["test"]) < 140
 
@@ -187,10 +197,8 @@ def test_ids_are_made_from_the_document_when_there_are_none(tmp_path: Path):
 
 def test_max_evaluated_cuts_what_systems_are_measured_on_and_nothing_else(tmp_path: Path):
     starts = {"train": 0, "validation": 20, "test": 40}
-    paths = {
-        split: str(write(tmp_path / f"{split}.jsonl", [row(start + n) for n in range(9)]))
-        for split, start in starts.items()
-    }
+    rows = {split: [row(start + n) for n in range(9)] for split, start in starts.items()}
+    paths = splits(tmp_path, **rows)
     found = corpus(tmp_path, {"max_evaluated": 3}, **paths)
     assert [len(found[split]) for split in ("train", "validation", "test")] == [9, 3, 3]
     # What base learns from has the same bytes, so DVC does not train it again.
@@ -239,7 +247,7 @@ def test_a_bad_row_is_counted_and_named_and_refused_or_left_out(
     # As JSON writes it: half of a surrogate pair is an escape, not a character.
     path = tmp_path / "rows.jsonl"
     path.write_text("".join(json.dumps(item) + "\n" for item in [row(0), bad, row(2), row(3)]))
-    paths = {**three(tmp_path, [row(1)], "x.jsonl"), "train": str(path)}
+    paths = three(tmp_path, path)
     message = refused(tmp_path, **paths)
     assert "train: 1 of 4 rows are bad (25.00%" in message
     assert f"{reason}: 1 (" in message
@@ -257,7 +265,7 @@ def test_a_key_that_occurs_twice_is_a_bad_row(tmp_path: Path, array: bool):
     lines = [json.dumps(row(0)), twice, json.dumps(row(2)), json.dumps(row(3))]
     path = tmp_path / "rows.jsonl"
     path.write_text(f"[{', '.join(lines)}]" if array else "\n".join(lines))
-    paths = {**three(tmp_path, [row(1)], "x.jsonl"), "train": str(path)}
+    paths = three(tmp_path, path)
     message = refused(tmp_path, **paths)
     place = "item 2" if array else "line 2"
     assert f"a key occurs twice (summary): 1 (b (rows.jsonl {place}))" in message
@@ -267,9 +275,7 @@ def test_a_key_that_occurs_twice_is_a_bad_row(tmp_path: Path, array: bool):
 
 
 def test_references_that_are_no_list_of_texts_are_bad_rows(tmp_path: Path):
-    paths = three(tmp_path, [row(1, refs=[1])])
-    for split in ("validation", "test"):
-        write(Path(paths[split]), [row(6, refs=[])])
+    paths = three(tmp_path, [row(1, refs=[1])], refs=[])
     message = refused(tmp_path, **paths, references_column="refs")
     assert "references are not a list of texts: 1 (a1 (rows.jsonl line 1))" in message
 
@@ -327,7 +333,6 @@ GOOD = b'{"document": "T.", "summary": "S."}\n'
         ("r.json", b'[{"document": "T."', "one array of objects"),
         ("r.json", b"[1, 2]", "item 1: a JSON object is expected, not a number"),
         ("r.json", b"[]", "an empty array"),
-        ("r.xlsx", b"PK", "Save a table of Excel as CSV"),
     ],
 )
 def test_a_file_that_cannot_be_read_says_where_and_why(
@@ -335,13 +340,9 @@ def test_a_file_that_cannot_be_read_says_where_and_why(
 ):
     path = tmp_path / name
     path.write_bytes(content)
-    message = refused(tmp_path, **{**three(tmp_path, [row(1)], "x.jsonl"), "train": str(path)})
+    message = refused(tmp_path, **three(tmp_path, path))
     assert expected in message
     assert str(path) in message
-
-
-def plain_rows(number: int = 6) -> list[dict]:
-    return [row(i, document=f"Text {i} über vieles.") for i in range(number)]
 
 
 def as_csv(rows: list[dict], delimiter: str) -> str:
@@ -366,10 +367,9 @@ def as_csv(rows: list[dict], delimiter: str) -> str:
     ],
 )
 def test_what_other_programs_write_is_read(tmp_path: Path, name: str, content):
-    rows = plain_rows()
-    files = three(tmp_path, [row(1)], "x.jsonl")
+    rows = [row(i, document=f"Text {i} über vieles.") for i in range(6)]
     (tmp_path / name).write_bytes(content(rows))
-    read = corpus(tmp_path, **{**files, "train": str(tmp_path / name)})["train"]
+    read = corpus(tmp_path, **three(tmp_path, tmp_path / name))["train"]
     assert [(r["id"], r["document"], r["summary"]) for r in read] == [
         (r["id"], r["document"], r["summary"]) for r in rows
     ]
@@ -378,24 +378,14 @@ def test_what_other_programs_write_is_read(tmp_path: Path, name: str, content):
 def test_a_comma_in_a_quoted_name_of_a_column_parts_nothing(tmp_path: Path):
     (tmp_path / "r.csv").write_text('"long, document";summary;"a,b,c"\nT.;S.;1,5\n')
     columns = {"document_column": "long, document", "id_column": None}
-    files = three(tmp_path, [row(1)], "x.jsonl")
-    for split in ("validation", "test"):
-        Path(files[split]).write_text(f'{{"long, document": "{split}.", "summary": "S"}}')
-    read = corpus(tmp_path, **{**files, "train": str(tmp_path / "r.csv")}, **columns)
+    others = {name: [{"long, document": name, "summary": "S"}] for name in ("validation", "test")}
+    files = {"train": str(tmp_path / "r.csv"), **splits(tmp_path, **others)}
+    read = corpus(tmp_path, **files, **columns)
     assert [r["document"] for r in read["train"]] == ["T."]
 
 
-def test_columns_without_a_name_on_the_right_of_a_table_are_passed_over(tmp_path: Path):
-    (tmp_path / "r.csv").write_text("id,document,summary,,\n1,T.,S.,,\n2,U.,V.,,\n")
-    files = three(tmp_path, [row(1)], "x.jsonl")
-    read = corpus(tmp_path, **{**files, "train": str(tmp_path / "r.csv")})
-    assert [r["document"] for r in read["train"]] == ["T.", "U."]
-
-
 def test_documents_that_are_lists_of_sentences_are_joined(tmp_path: Path):
-    rows = [row(i, document=[f"First {i}.", "Second."], id=None) for i in range(40)]
-    for item in rows:
-        del item["id"]
+    rows = [{"document": [f"First {i}.", "Second."], "summary": "S."} for i in range(40)]
     path = write(tmp_path / "r.jsonl", rows)
     read = corpus(tmp_path, train=str(path), validation_fraction=0.3, test_fraction=0.3)
     documents = [r["document"] for split in read.values() for r in split]
@@ -420,7 +410,7 @@ def test_a_table_that_is_one_object_is_refused_with_the_way_out(tmp_path: Path, 
     """As pandas writes it by default, as a dictionary of columns, as a list inside."""
     path = tmp_path / "table.json"
     path.write_text(json.dumps(table))
-    assert said in refused(tmp_path, **three(tmp_path, [row(1)], "x.jsonl") | {"train": str(path)})
+    assert said in refused(tmp_path, **three(tmp_path, path))
 
 
 def test_several_summary_columns_are_several_references(tmp_path: Path):
@@ -428,10 +418,10 @@ def test_several_summary_columns_are_several_references(tmp_path: Path):
         {"id": "a", "document": "T.", "summary1": "One.", "summary2": "Two.", "summary3": " "},
         {"id": "b", "document": "U.", "summary1": "Eins.", "summary2": None, "summary3": "Eins."},
     ]
-    files = {
-        split: str(write(tmp_path / f"{split}.jsonl", [{**r, "id": split + r["id"]} for r in rows]))
+    files = splits(tmp_path, **{
+        split: [{**r, "id": split + r["id"]} for r in rows]
         for split in ("train", "validation", "test")
-    }
+    })  # fmt: skip
     named = ["summary1", "summary2", "summary3"]
     read = corpus(tmp_path, **files, summary_column=named)["train"]
     assert [(r["summary"], r["references"]) for r in read] == [
@@ -446,14 +436,13 @@ def test_several_summary_columns_are_several_references(tmp_path: Path):
 
 
 def test_documents_of_two_splits_or_two_ids_are_counted_and_named(tmp_path: Path, capsys):
-    files = {
-        "train": [row(i) for i in range(5)] + [row(9, document="Text 1  is long.")],
-        "validation": [row(20, document="Text 2 is long."), row(21)],
-        "test": [row(30, document="Text 0 is long."), row(31, document="Text 4 is long.")],
-    }
-    corpus(
-        tmp_path, **{name: str(write(tmp_path / f"{name}.jsonl", r)) for name, r in files.items()}
+    files = splits(
+        tmp_path,
+        train=[row(i) for i in range(5)] + [row(9, document="Text 1  is long.")],
+        validation=[row(20, document="Text 2 is long."), row(21)],
+        test=[row(30, document="Text 0 is long."), row(31, document="Text 4 is long.")],
     )
+    corpus(tmp_path, **files)
     told = [line for line in capsys.readouterr().err.splitlines() if "warning" in line]
     assert len(told) == 3
     assert "train: 1 of 6" in told[0]

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
-import pytest
 from click.testing import CliRunner
 from ruamel.yaml import YAML
 
@@ -105,12 +104,12 @@ UNVARIED = {
 }
 
 
-@pytest.mark.parametrize("setting", ALL, ids=[one.key for one in ALL])
-def test_every_setting_says_what_it_does(setting):
-    assert setting.text or setting.default == "a section"
-    assert setting.text.endswith(".") or not setting.text
-    # It fits beside its value in params.yaml.
-    assert len(first_sentence(setting.text)) <= 86
+def test_every_setting_says_what_it_does():
+    for one in ALL:
+        assert one.text or one.default == "a section", one.key
+        assert one.text.endswith(".") or not one.text, one.key
+        # It fits beside its value in params.yaml.
+        assert len(first_sentence(one.text)) <= 86, one.key
 
 
 def choices(annotation: Any) -> Iterator[str]:
@@ -137,10 +136,9 @@ def test_every_choice_stands_in_the_text():
     assert lacking == []
 
 
-@pytest.mark.parametrize("path", ["params.yaml", "docs/configuration.md"])
-def test_what_repeats_the_texts_is_up_to_date(path):
-    text = generated()[Path(path)]
-    assert text == (ROOT / path).read_text(encoding="utf-8"), "python -m brido options --write"
+def test_what_repeats_the_texts_is_up_to_date():
+    for path, text in generated().items():
+        assert text == (ROOT / path).read_text(encoding="utf-8"), "python -m brido options --write"
 
 
 def test_writing_keeps_the_params_file_that_was_there(tmp_path, monkeypatch):

@@ -2,6 +2,7 @@
 
 import difflib
 import shutil
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -14,11 +15,10 @@ PRESETS = ROOT / "presets"
 NAMES = preset_names(PRESETS)
 
 
-def params_of(name: str, folder: Path) -> Path:
+@cache
+def text_of(name: str) -> str:
     """The params.yaml that the preset makes; the default is the project's own."""
-    path = folder / f"{name}.yaml"
-    path.write_text(preset_text(name, PRESETS))
-    return path
+    return preset_text(name, PRESETS)
 
 
 def changed(source: Path, folder: Path, *overrides: str) -> list[str]:
@@ -32,16 +32,13 @@ def changed(source: Path, folder: Path, *overrides: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_dvc_writes_the_file_back_as_it_is(name: str, tmp_path: Path):
-    assert changed(params_of(name, tmp_path), tmp_path) == []
-
-
-@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(
     "override", ["scoring.alpha=3", "scoring.alpha=inf", "decoding.num_beams=7", "runtime.device=x"]
 )
 def test_one_changed_value_is_one_line_of_a_diff(name: str, override: str, tmp_path: Path):
-    old, new = changed(params_of(name, tmp_path), tmp_path, override)
+    """So all other lines are written back as they are."""
+    (tmp_path / "params.yaml").write_text(text_of(name))
+    old, new = changed(tmp_path / "params.yaml", tmp_path, override)
     key = override.partition("=")[0].rpartition(".")[2]
     for line in (old, new):
         assert line[1:].strip().startswith(f"{key}:")

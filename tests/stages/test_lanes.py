@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from dvc.repo import Repo
 
 import stages.__main__ as driver
 from brido.settings.load import check_params, load_params
@@ -16,20 +17,15 @@ BASE = {"checkpoints": {"base": {"source": "embedded"}}}
 
 
 def test_lanes_name_stages_of_dvc_yaml_and_leave_none_of_a_system_out():
-    listed = subprocess.run(
-        ["dvc", "stage", "list", "--name-only"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout.split()
+    with Repo(str(ROOT)) as repo:
+        listed = {stage.addressing for stage in repo.index.stages}
     lanes = driver.lanes(load_params(ROOT / "params.yaml"))
     targets = [target for lane in lanes for target in lane]
     assert len(targets) == len(set(targets))
-    assert set(targets) <= set(listed)
+    assert set(targets) <= listed
     # What is left runs before all lanes, or after them.
     before = {"download", "pool", "pairwise", "needs", "decode_base", "support", "likelihood"}
-    rest = {name.split("@")[0] for name in set(listed) - set(targets)}
+    rest = {name.split("@")[0] for name in listed - set(targets)}
     assert rest == before | {"checkpoint", "generate", "choose", "report"}
 
 

@@ -35,6 +35,15 @@ METRIC = Metric(
     settings=ShoutingSettings,
 )
 """
+# The stage for every system, in one process.
+MEASURE = """
+import sys
+from brido.settings.load import load_params
+from stages.evaluate import evaluate
+if __name__ == "__main__":
+    for system in sys.argv[1:]:
+        evaluate(load_params(), "shouting", system)
+"""
 
 
 @pytest.fixture
@@ -64,9 +73,9 @@ def write_params(folder, section):
 
 def test_it_is_measured_and_shown_like_any_other(project, run_stage):
     variables = {"PYTHONPATH": os.pathsep.join([str(ROOT), str(project / "installed")])}
-    for system in synthetic_run.SYSTEMS:
-        done = run_stage("stages.evaluate", "shouting", system, **variables)
-        assert done.returncode == 0, done.stderr
+    (project / "measure.py").write_text(MEASURE)
+    done = run_stage("measure", *synthetic_run.SYSTEMS, **variables)
+    assert done.returncode == 0, done.stderr
     table = project / "data/evaluation/shouting/vote/test.parquet"
     assert [row["loud"] for row in read_rows(table, None, "")] == [1.0] * 6
     signature = {"implementation": "shouting 1.0", "n": 6}

@@ -126,26 +126,20 @@ def made() -> dict[str, bytes]:
     return {str(file): file.read_bytes() for file in (*files, HISTORY)}
 
 
-def test_the_same_bytes_twice_and_stale_work_is_dropped(project: Path) -> None:
+def test_again_and_with_a_tracker_it_writes_the_same_bytes_and_drops_stale_work(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     train.main()
     first = made()
     stale = project / ".brido/work/train/vote/0123456789abcdef"
     stale.mkdir(parents=True)
-    train.main()
-    assert not stale.exists()
-    assert made() == first
-
-
-def test_trackers_change_no_byte(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    train.main()
-    first = made()
-    shutil.rmtree(project / ".brido/work/train")
     noted = Noted()
     monkeypatch.setattr(trackers, "find_spec", lambda name: name)
     monkeypatch.setattr(trackers, "_start", lambda *_: noted)
     Path("params.yaml").write_text(PARAMS.replace("{device: cpu}", "{trackers: [mlflow]}"))
     train.main()
     assert made() == first
+    assert not stale.exists()
     assert sum("validation/log_p_elected" in row for _, row in noted.rows) == 3
     assert noted.finished
 
