@@ -1,9 +1,6 @@
 """`python -m brido vote-check`: what it says of made-up candidates, and of lines it cannot use."""
 
 import json
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 from standard_input import stdin
@@ -13,7 +10,6 @@ from brido.stats import FEWEST
 from brido.utils.commands import invoke
 from brido.utils.errors import BridoError
 
-ROOT = Path(__file__).parents[2]
 DOCUMENT = "A lorry hit a wall in Ashwick on Monday, police said."
 RECORD = {
     "document": DOCUMENT,
@@ -37,11 +33,9 @@ def write(path, *records):
     return path
 
 
-def test_what_is_said_of_candidates_that_agree_on_the_truth(tmp_path):
-    path = write(tmp_path / "candidates.jsonl", *[RECORD] * FEWEST)
-    command = [sys.executable, "-m", "brido", "vote-check", str(path)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    said = " ".join(done.stdout.split())
+def test_what_is_said_of_candidates_that_agree_on_the_truth(tmp_path, capsys):
+    main([str(write(tmp_path / "candidates.jsonl", *[RECORD] * FEWEST))])
+    said = " ".join(capsys.readouterr().out.split())
     assert "judge: mentions" in said
     assert "more often than base's own output: 100.0 % against 0.0 % of 20 documents" in said
     assert "1.000 [1.000, 1.000]" in said
