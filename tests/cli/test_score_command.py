@@ -171,14 +171,6 @@ def test_a_reference_that_weighs_must_say_something(reference):
     assert "`reference` must be a text, and not empty, when alpha is 1" in problem
 
 
-def test_the_file_that_is_read_is_not_written(tmp_path):
-    path = tmp_path / "c.jsonl"
-    path.write_text('{"candidates": ["a", "b"]}\n')
-    with pytest.raises(BridoError, match="is the file that is read"):
-        main([str(path), "--output", str(tmp_path / ".." / tmp_path.name / "c.jsonl")])
-    assert path.read_text() == '{"candidates": ["a", "b"]}\n'
-
-
 def scored(tmp_path, *arguments):
     main([*map(str, arguments), "-o", str(tmp_path / "out.jsonl")])
     return [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
