@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from test_load import problems
+from test_load import BASE, problems
 
 from brido.search import SamplingSettings, SearchSettings
 from brido.settings.load import check_params
@@ -26,6 +26,27 @@ def source(**changes) -> dict:
         (embedded(attention_heads=3), "d_model (128) must be a multiple of attention_heads (3)"),
         ({"reading": {"default": {"max_source_tokens": 1}}}, "max_source_tokens: must be greater"),
         ({"training": {"length_penalty": math.nan}}, "length_penalty: must be a finite number"),
+        *(
+            ({"scoring": {"alpha": value}}, "scoring.alpha")
+            for value in ("None", "31", -1, math.nan, True)
+        ),
+        ({"scoring": {"alpha": 2.5, "normalization": "listing"}}, "15 (N-1)"),
+        (
+            {"decoding": {"min_length": 9, "max_length": 8}},
+            "min_length (9) is more than max_length (8)",
+        ),
+        ({"decoding": {"num_beams": 0}}, "decoding.num_beams: "),
+        ({"decoding": {"num_beams": "None"}}, "written null"),
+        ({"decoding": {"num_beam_groups": 1}}, "decoding.num_beam_groups: unknown key"),
+        ({"pool": None}, "pool: must be a section with keys, not null"),
+        ({"reading": {"default": {"prompt": "{{ document[:5] }}"}}}, "reading.default"),
+        # DVC reads the section of every metric.
+        (
+            {"evaluation": {"metrics": ["rouge", "geval"], "rouge": {}}},
+            "'+evaluation.geval.KEY=VALUE'",
+        ),
+        (source(num_beams=15, num_beam_groups=2), "num_beam_groups (2) must divide num_beams (15)"),
+        (source(num_beams=15, num_candidates=16), "more than num_beams (15)"),
         ({"training": {"seed": 2**64}}, "training.seed: must be less than"),
         ({"training": {"learning_rate": 1e300}}, "training.learning_rate: must be less than"),
         *(
@@ -59,6 +80,10 @@ def source(**changes) -> dict:
 )
 def test_what_would_fail_later_is_refused_at_once(sections, sentence):
     assert sentence in problems(**sections)
+
+
+def test_a_length_that_the_checkpoint_alone_knows_is_compared_with_nothing():
+    assert check_params({**BASE, "decoding": {"min_length": 90}}).decoding.min_length == 90
 
 
 def test_a_warm_up_is_kept_as_it_is_written():

@@ -2,8 +2,6 @@
 
 import math
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -50,17 +48,6 @@ def test_the_shipped_file_names_every_key_that_matters():
     assert check_params(BASE).model_dump() == params.model_dump()
 
 
-def test_a_metric_needs_its_section_because_dvc_reads_it():
-    message = problems(evaluation={"metrics": ["rouge", "geval"], "rouge": {}})
-    assert "a problem" in message
-    assert "'+evaluation.geval.KEY=VALUE'" in message
-
-
-@pytest.mark.parametrize("alpha", ["None", "31", -1, math.nan, True])
-def test_alpha_refused(alpha):
-    assert "scoring.alpha" in problems(scoring={"alpha": alpha})
-
-
 def test_numbers_as_dvc_writes_them(tmp_path):
     path = tmp_path / "params.yaml"
     for infinity in (".inf", "inf", "'.inf'", "+inf"):
@@ -87,18 +74,6 @@ def test_all_problems_in_one_message_with_suggestions():
     assert "'harmonic_r1_r2' or 'mean_r1_r2_rlsum'" in message
 
 
-def test_none_as_text_says_how_null_is_written():
-    assert "written null" in problems(decoding={"num_beams": "None"})
-    assert "pool: must be a section with keys, not null" in problems(pool=None)
-
-
-def test_groups_and_kept_beams_must_fit():
-    source = {"checkpoint": "base", "num_beams": 15, "num_candidates": 16, "num_beam_groups": 2}
-    message = problems(generation={"base": source})
-    assert "num_beam_groups (2) must divide num_beams (15)" in message
-    assert "more than num_beams (15)" in message
-
-
 def test_the_command_warns_of_equal_systems_and_of_what_is_left_over(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("params.yaml").write_text("tuned: {vote: {}, again: {}}\n", encoding="utf-8")
@@ -113,46 +88,23 @@ def test_the_command_warns_of_equal_systems_and_of_what_is_left_over(tmp_path, m
     assert fine.startswith("params.yaml is fine")
 
 
-def test_decoding_is_checked_as_far_as_it_is_given():
-    assert "decoding: min_length (9) is more than max_length (8)" in problems(
-        decoding={"min_length": 9, "max_length": 8}
-    )
-    assert "decoding.num_beams: " in problems(decoding={"num_beams": 0})
-    assert check_params({**BASE, "decoding": {"min_length": 90}}).decoding.min_length == 90
-    assert "decoding.num_beam_groups: unknown key" in problems(decoding={"num_beam_groups": 1})
-
-
 def test_the_command_checks_a_whole_file(tmp_path):
-    def check(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "brido", "config", *arguments]
-        return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-
-    done = check()
-    assert (done.returncode, done.stdout) == (
-        0,
-        "params.yaml is fine: every key is known and every value fits\n",
-    )
+    done = CliRunner().invoke(command, [])
+    fine = "params.yaml is fine: every key is known and every value fits\n"
+    assert (done.exit_code, done.stdout) == (0, fine)
     wrong = tmp_path / "wrong.yaml"
     wrong.write_text("checkpoints: {base: {source: embedded}}\nscoring: {alhpa: 1}\n")
-    done = check(str(wrong))
-    assert done.returncode == 2
-    assert done.stderr.startswith(f"error: {wrong} has a problem:")
-    assert "did you mean scoring.alpha?" in done.stderr
-    assert "Usage" in check("a", "b").stderr
-
-
-def test_relations_between_sections():
-    message = problems(systems=["reference", "base", "brio"])
-    assert "systems: ['brio']" in message
-    assert "zero_shot: {checkpoint: brio}" in message
-    message = problems(systems=["reference"])
-    assert "a problem:" in message
-    assert "systems: [base, reference]`" in message
+    said = str(CliRunner().invoke(command, [str(wrong)]).exception)
+    assert said.startswith(f"{wrong} has a problem:")
+    assert "did you mean scoring.alpha?" in said
+    assert "Usage" in CliRunner().invoke(command, ["a", "b"]).output
 
 
 @pytest.mark.parametrize(
     ("sections", "key"),
     [
+        ({"systems": ["reference", "base", "brio"]}, "zero_shot: {checkpoint: brio}"),
+        ({"systems": ["reference"]}, "systems: [base, reference]`"),
         ({"tuned": {}}, "tuned: "),
         ({"tuned": {"base": {}}}, "tuned: `base`"),
         ({"tuned": {"elected": {}}}, "tuned: `elected`"),
@@ -262,12 +214,6 @@ def test_sources_that_draw_by_the_same_random_numbers_are_named():
     assert not list(other.warnings())
 
 
-def test_listing_normalization_knows_four_alphas():
-    for alpha in (0, 1, 15, math.inf):
-        check_params({**BASE, "scoring": {"alpha": alpha, "normalization": "listing"}})
-    assert "15 (N-1)" in problems(scoring={"alpha": 2.5, "normalization": "listing"})
-
-
 def test_missing_and_broken_files(tmp_path):
     with pytest.raises(BridoError, match="is missing"):
         load_params(tmp_path / "params.yaml")
@@ -312,7 +258,7 @@ def test_a_line_that_is_not_yaml_is_shown(tmp_path, text, line, held):
     [
         "data: {source: 2024-99-99}",
         "data: {source: " + "9" * 5000 + "}",
-        "data: " + "[" * 3000 + "]" * 3000,
+        "data: " + "[" * 1000 + "]" * 1000,
     ],
     ids=["date", "digits", "nesting"],
 )
@@ -345,9 +291,3 @@ def test_the_file_that_dvc_writes_when_a_section_loses_its_last_key(tmp_path):
     apply_overrides(path, ["scoring.alpha=1"])
     params = load_params(path)
     assert (params.variants, params.scoring.alpha) == ({}, 1)
-
-
-def test_a_prompt_of_any_model_holds_the_whole_document():
-    assert "reading.default" in problems(reading={"default": {"prompt": "{{ document[:5] }}"}})
-    good = {"default": {"prompt": "Summarize:\n{{ document }}"}}
-    assert check_params({**BASE, "reading": good}).reading_of("base").prompt

@@ -14,7 +14,7 @@ from brido.utils.errors import BridoError
 from brido.vote.consensus import consensus_scores, ranking
 from stages import paths, score
 
-SIZE = 16  # as in params.yaml, which knows what `listing` can do
+SIZE = 16
 
 
 @pytest.fixture(autouse=True)
@@ -41,16 +41,15 @@ def write_similarity(documents):
     return found
 
 
-def run(system, **scoring):
-    """The stage for one system, with keys of section scoring changed."""
-    settings(**scoring)
+def run(system, alpha=0.0):
+    """The stage for one system."""
+    settings(alpha)
     sys.argv = ["stages.score", system]
     score.main()
 
 
-def settings(alpha=0.0, normalization="equation"):
-    scoring = {"alpha": alpha, "normalization": normalization}
-    Path("params.yaml").write_text(json.dumps({"scoring": scoring}))
+def settings(alpha=0.0):
+    Path("params.yaml").write_text(json.dumps({"scoring": {"alpha": alpha}}))
 
 
 def test_scores_are_equation_2_and_the_order_is_best_first_and_stable():
@@ -80,13 +79,6 @@ def test_the_control_is_named():
     # The same scores, and not in their places.
     assert orders["vote"] != orders["control"]
     assert [*map(sorted, orders["vote"])] == [*map(sorted, orders["control"])]
-
-
-def test_another_alpha_with_the_listing_is_refused_and_nothing_is_written():
-    write_similarity(3)
-    with pytest.raises(BridoError, match="2.5"):
-        run("vote", alpha=2.5, normalization="listing")
-    assert not Path("data/scores").exists()
 
 
 @pytest.mark.parametrize("arguments", [[], ["base"], ["vote", "control"]])
