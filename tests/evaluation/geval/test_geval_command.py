@@ -2,14 +2,13 @@
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from bad_endpoint import BadEndpoint
+from standard_input import stdin
 from written_marks import clean_answer
 
 from brido.cli import geval as command
@@ -73,7 +72,7 @@ def test_a_table_means_differences_and_the_signature(tmp_path, given, capsys):
     assert signature["answers"] == 10
 
 
-def test_dry_run_and_replay_from_the_command_line(tmp_path, given, capsys):
+def test_dry_run_and_replay_from_the_command_line(tmp_path, given, capsys, monkeypatch):
     with BadEndpoint(answer=clean_answer) as server:
         invoke(command.command, [str(given), "--dry-run", *settings(tmp_path, server)])
         assert "calls to make:  10 for 10 answers" in capsys.readouterr().out
@@ -82,11 +81,9 @@ def test_dry_run_and_replay_from_the_command_line(tmp_path, given, capsys):
         asked = capsys.readouterr().out
     invoke(command.command, [str(given), "--replay", *settings(tmp_path)])
     assert capsys.readouterr().out == asked
-    words = [sys.executable, "-m", "brido", "geval", "-", "--replay", *settings(tmp_path)]
-    done = subprocess.run(
-        words, input=given.read_bytes(), capture_output=True, cwd=Path(__file__).parents[3]
-    )
-    assert done.stdout.decode() == asked
+    monkeypatch.setattr("sys.stdin", stdin(given.read_bytes()))
+    invoke(command.command, ["-", "--replay", *settings(tmp_path)])
+    assert capsys.readouterr().out == asked
 
 
 def test_settings_come_from_a_params_file_and_changes(tmp_path):
