@@ -147,8 +147,8 @@ def test_others_are_refused_if_they_are_padded_on_the_left(kind):
 
 @pytest.mark.parametrize("kind", list(FAMILIES))
 def test_only_tables_of_a_formula_count_as_computed(kind):
-    names = build_family(kind).state_dict()
-    found = {name for name in names if computed(build_family(kind), name)}
+    model = build_family(kind)
+    found = {name for name in model.state_dict() if computed(model, name)}
     tables = {f"model.{side}.embed_positions.weight" for side in ("encoder", "decoder")}
     assert found == (tables if kind in ("pegasus", "marian", "fsmt") else set())
 
