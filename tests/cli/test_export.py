@@ -378,19 +378,8 @@ def test_nothing_is_exported_into_the_folders_of_the_pipeline(several, kind, out
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_the_model_that_is_exported_is_the_chosen_one(several, tmp_path):
+def test_a_model_becomes_a_new_folder(several):
     several("vote")
-    (tmp_path / "report").mkdir()
-    with pytest.raises(BridoError, match=r"model_card.md is missing"):
-        main(["model", "-o", "mine"])
-    from brido.report.card import weights_of
-
-    weights = weights_of(tmp_path / "data/chosen")
-    card = f"A card about {weights}"
-    (tmp_path / "report/model_card.md").write_text(card)
-    with pytest.raises(BridoError, match="other weights"):
-        main(["model", "-o", "mine"])
-    assert not (tmp_path / "mine").exists()
     with pytest.raises(BridoError, match="must be a new folder"):
         main(["model", "-o", "data/../metrics/../data/../."])
 
