@@ -44,7 +44,7 @@ def test_a_response_without_end_is_left_at_the_cap(asking):
 def test_a_retry_after_that_means_nothing_is_not_no_wait(asking, asked):
     with BadEndpoint(trouble=1.0, troubles=("429 after",), retry_after=asked) as server:
         with pytest.raises(BridoError, match=r"generation\.big: .*patience_seconds"):
-            asking(server, TEXTS[:1], patience_seconds=2.0, max_attempts=3)
+            asking(server, TEXTS[:1], patience_seconds=1.0, max_attempts=3)
         assert len(server.requests) <= 10
 
 
