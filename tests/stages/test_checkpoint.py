@@ -114,17 +114,10 @@ def test_weights_in_folders_of_a_repository_are_passed_over(hub, hub_folder, run
     assert attempt(run_stage, tmp_path, [again], **nowhere) == ["stored"]
 
 
-def test_a_chat_model_in_two_shards_is_stored_with_its_output_layer(hub, run_stage, tmp_path):
-    _, address = hub
-    case = ("Qwen/Qwen3-1.7B", None, str(tmp_path / "base"))
-    assert attempt(run_stage, tmp_path, [case], HF_ENDPOINT=address) == ["stored"]
-    language = LanguageModel.load(tmp_path / "base", ReadingSettings(max_source_tokens=60))
-    assert language.model.dtype == torch.float32
-    assert language.model.generation_config.top_k == 20
-    assert language.read([TEXT]).mask.sum() == 60
-
-
-def test_a_chat_template_in_a_file_of_its_own_is_fetched(hub, hub_folder, run_stage, tmp_path):
+def test_a_chat_model_is_stored_with_its_output_layer_and_its_template(
+    hub, hub_folder, run_stage, tmp_path
+):
+    """One whose weights are in two shards, and one whose template is in a file of its own."""
     server, address = hub
     served = Path(shutil.copytree(hub_folder[1] / "Qwen/Qwen3-1.7B", tmp_path / "served"))
     settings = json.loads((served / "tokenizer_config.json").read_text())
@@ -132,9 +125,14 @@ def test_a_chat_template_in_a_file_of_its_own_is_fetched(hub, hub_folder, run_st
     (served / "chat_template.jinja").write_text(template)
     (served / "tokenizer_config.json").write_text(json.dumps(settings))
     server.add("models", "some/chat", served)
-    case = ("some/chat", None, str(tmp_path / "base"))
-    assert attempt(run_stage, tmp_path, [case], HF_ENDPOINT=address) == ["stored"]
-    assert AutoTokenizer.from_pretrained(tmp_path / "base").chat_template == template
+    names = {"Qwen/Qwen3-1.7B": "shards", "some/chat": "file"}
+    cases = [(name, None, str(tmp_path / folder)) for name, folder in names.items()]
+    assert attempt(run_stage, tmp_path, cases, HF_ENDPOINT=address) == ["stored"] * 2
+    language = LanguageModel.load(tmp_path / "shards", ReadingSettings(max_source_tokens=60))
+    assert language.model.dtype == torch.float32
+    assert language.model.generation_config.top_k == 20
+    assert language.read([TEXT]).mask.sum() == 60
+    assert AutoTokenizer.from_pretrained(tmp_path / "file").chat_template == template
 
 
 def test_what_is_wrong_with_a_hub_model_is_said_in_one_sentence(hub, run_stage, tmp_path):
