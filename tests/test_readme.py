@@ -20,7 +20,8 @@ NEEDS_INTERNET = {
     "evaluation.geval.model=MODEL": "evaluation.geval: the server has not answered for",
     "brido qafacteval": "spacy_model: the spaCy pipeline",
 }
-SHORT = {"PYTEST_ADDOPTS": "-k test_sentences"}
+# Other files of tests are not even read: that takes a minute of a processor.
+SHORT = {"PYTEST_ADDOPTS": "-k test_sentences --ignore-glob=tests/*/*"}
 
 
 def readme_commands() -> list[str]:
