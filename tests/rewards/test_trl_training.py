@@ -51,8 +51,7 @@ class Recorder(ConsensusReward):
         return rewards
 
 
-@pytest.mark.parametrize("kind", ["GRPO", "RLOO"])
-@pytest.mark.parametrize("conversational", [True, False])
+@pytest.mark.parametrize(("kind", "conversational"), [("GRPO", True), ("RLOO", False)])
 def test_trainers_train_on_the_vote(kind, conversational, model_folder, tmp_path):
     from datasets import Dataset
 
