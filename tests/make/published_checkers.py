@@ -28,6 +28,8 @@ class PublishedChecker:
     taken: str
 
 
+_TOKENIZER = ("tokenizer_config.json", "special_tokens_map.json")
+_WITH_TOKENIZER = ("config.json", "tokenizer.json", *_TOKENIZER)
 _TRAINER = "save_pretrained of transformers 4.3x, float32"
 _BOTH = ("model.safetensors", "pytorch_model.bin")
 # Written where it was trained, and read on another machine.
@@ -46,13 +48,7 @@ _TASKS = {"summarization": {"prefix": "summarize: ", "num_beams": 4}}
 
 MINICHECK = {
     "t5": PublishedChecker(
-        files=(
-            "config.json",
-            "generation_config.json",
-            "tokenizer.json",
-            "tokenizer_config.json",
-            "special_tokens_map.json",
-        ),
+        files=(*_WITH_TOKENIZER, "generation_config.json"),
         weights=_BOTH,
         extra=("encoder.embed_tokens.weight", "decoder.embed_tokens.weight"),
         config={
@@ -71,7 +67,7 @@ MINICHECK = {
         "Flan-T5's own prefixes in task_specific_params",
     ),
     "roberta": PublishedChecker(
-        files=("config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"),
+        files=_WITH_TOKENIZER,
         weights=_BOTH,
         extra=("roberta.embeddings.position_ids",),
         config=_CLASSIFIER,
@@ -82,13 +78,7 @@ MINICHECK = {
         taken=f"{_TRAINER}; position_ids from before 4.31",
     ),
     "deberta": PublishedChecker(
-        files=(
-            "config.json",
-            "tokenizer.json",
-            "tokenizer_config.json",
-            "special_tokens_map.json",
-            "added_tokens.json",
-        ),
+        files=(*_WITH_TOKENIZER, "added_tokens.json"),
         weights=_BOTH,
         extra=("deberta.embeddings.position_ids",),
         config={
@@ -128,13 +118,7 @@ QAFACTEVAL = {
         "had no lm_head, and its embeddings stay tied when they grow",
     ),
     "answering": PublishedChecker(
-        files=(
-            "config.json",
-            "vocab.txt",
-            "tokenizer_config.json",
-            "special_tokens_map.json",
-            "training_args.bin",
-        ),
+        files=("config.json", "vocab.txt", *_TOKENIZER, "training_args.bin"),
         weights=("pytorch_model.bin",),
         extra=("electra.embeddings.position_ids",),
         config={"model_type": "electra", "summary_type": "first", "summary_use_proj": True},
@@ -151,13 +135,7 @@ QAFACTEVAL = {
         "layers, so no embeddings_project",
     ),
     "lerc_quip": PublishedChecker(
-        files=(
-            "config.json",
-            "vocab.json",
-            "merges.txt",
-            "tokenizer_config.json",
-            "special_tokens_map.json",
-        ),
+        files=("config.json", "vocab.json", "merges.txt", *_TOKENIZER),
         weights=("pytorch_model.bin",),
         extra=(
             "roberta.embeddings.position_ids",

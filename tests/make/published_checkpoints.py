@@ -5,7 +5,7 @@ downloaded: `seen` says which public text states a fact, `taken` what stands in 
 found and follows from the program that wrote the files.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 _BART_SEARCH = {
@@ -46,15 +46,15 @@ class Published:
     beside the sizes.
     """
 
-    weights: tuple[str, ...]
-    without: tuple[str, ...]
     tokenizer: tuple[str, ...]
     own_generation: bool
     generation: dict[str, Any]
-    dtype: str
+    config: dict[str, Any]
     seen: str
     taken: str
-    config: dict[str, Any] = field(default_factory=dict)
+    weights: tuple[str, ...] = ("pytorch_model.bin",)
+    without: tuple[str, ...] = ()
+    dtype: str = "float32"
 
 
 BRIO_OF_2022 = (
@@ -65,12 +65,10 @@ BRIO_OF_2022 = (
 
 PUBLISHED = {
     "google/pegasus-xsum": Published(
-        weights=("pytorch_model.bin",),
         without=("lm_head.weight", *_SINUSOIDS),
         tokenizer=("spiece.model", "tokenizer_config.json", "special_tokens_map.json"),
         own_generation=True,
         generation=PEGASUS_GENERATION,
-        dtype="float32",
         config=_OLD_PEGASUS,
         seen="huggingface/transformers issue 13164 lists the keys: final_logits_bias and no "
         "lm_head; pull request 36844: the positions come from the initialisation; pull request "
@@ -84,7 +82,6 @@ PUBLISHED = {
         tokenizer=("vocab.json", "merges.txt", "tokenizer.json"),
         own_generation=True,
         generation=BART_GENERATION,
-        dtype="float32",
         config=_OLD_BART,
         seen="huggingface/transformers pull request 36572: the file has "
         "model.decoder.embed_tokens.weight alone of the tied tensors; keras-team/keras-hub issue "
@@ -93,24 +90,19 @@ PUBLISHED = {
         "tokenizer_config.json",
     ),
     "Yale-LILY/brio-xsum-cased": Published(
-        weights=("pytorch_model.bin",),
         without=_SINUSOIDS,
         tokenizer=("spiece.model", "tokenizer_config.json", "special_tokens_map.json"),
         own_generation=False,
         generation=PEGASUS_GENERATION,
-        dtype="float32",
         config=_OLD_PEGASUS,
         seen="yixinL7/BRIO's examples/hf.py: PegasusForConditionalGeneration with its tokenizer, "
         "512 source tokens, and `generate` without settings",
         taken=BRIO_OF_2022,
     ),
     "Yale-LILY/brio-cnndm-uncased": Published(
-        weights=("pytorch_model.bin",),
-        without=(),
         tokenizer=("vocab.json", "merges.txt", "tokenizer_config.json", "special_tokens_map.json"),
         own_generation=False,
         generation=BART_GENERATION,
-        dtype="float32",
         config=_OLD_BART,
         seen="yixinL7/BRIO's examples/hf.py: BartForConditionalGeneration with its tokenizer, 1024 "
         "source tokens, lower-cased, and `generate` without settings",
@@ -118,7 +110,6 @@ PUBLISHED = {
     ),
     "Qwen/Qwen3-1.7B": Published(
         weights=("model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"),
-        without=(),
         tokenizer=("tokenizer.json", "tokenizer_config.json"),
         own_generation=True,
         generation={"do_sample": True, "temperature": 0.6, "top_k": 20, "top_p": 0.95},
