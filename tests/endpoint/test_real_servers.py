@@ -162,8 +162,9 @@ def test_only_answered_questions_move_the_bar(asking):
     assert sum(moved) == len(TEXTS) - 1
 
 
-def test_a_slow_server_gets_fewer_calls_at_once_and_answers_all(asking, capfd):
+def test_a_slow_server_gets_fewer_calls_at_once_and_answers_all(asking, capfd, monkeypatch):
     """It works on one call after another, on those that were given up as well."""
+    monkeypatch.setattr("brido.endpoint.asking._FIRST_WAIT", 0.5)
     with BadEndpoint(serial=True, latency=0.1) as server:
         answers = asking(server, TEXTS, timeout_seconds=0.35, max_concurrency=12, max_attempts=8)
         assert answers == [{0: plain_answer(f"{text} 0")} for text in TEXTS]
