@@ -1,11 +1,13 @@
 """`brido summarize`: kinds of input, rows left out, files that go on, projects, bad input."""
 
 import datetime
+import errno
 import gzip
 import io
 import json
 import os
 import sys
+from contextlib import contextmanager
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -18,6 +20,7 @@ from brido.cli.summarize.documents import Documents
 from brido.models.settings import ReadingSettings
 from brido.summarizer import Summarizer
 from brido.summarizer.usage import Usage, write_usage
+from brido.summarizer.writer import SummaryWriter
 from brido.utils.errors import BridoError, run_command
 
 SHORT = ReadingSettings(max_source_tokens=20)
@@ -293,23 +296,28 @@ def test_guidance_and_other_settings(tmp_path, model, capsys):
     assert found == [each.text for each in own.summarize(TEXTS)]
 
 
-@pytest.fixture
-def stopped(tmp_path, model, monkeypatch, capsys):
-    """A file of which two chunks of two are there when Ctrl-C comes; the arguments."""
-    from brido.summarizer.writer import SummaryWriter
-
-    (tmp_path / "a.txt").write_text("\n".join(TEXTS))
-    arguments = ("a.txt", "--model", model, *SPEED, "-o", "out/s.jsonl")
+@contextmanager
+def stopping(error):
+    """The error comes when two chunks are there."""
     done, write = [], SummaryWriter.write
 
-    def interrupted(self, chunk):
+    def stopped(self, chunk):
         if len(done) == 2:
-            raise KeyboardInterrupt
+            raise error
         done.append(chunk)
         return write(self, chunk)
 
-    with monkeypatch.context() as patched:
-        patched.setattr(SummaryWriter, "write", interrupted)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(SummaryWriter, "write", stopped)
+        yield
+
+
+@pytest.fixture
+def stopped(tmp_path, model, capsys):
+    """A file of which two chunks of two are there when Ctrl-C comes; the arguments."""
+    (tmp_path / "a.txt").write_text("\n".join(TEXTS))
+    arguments = ("a.txt", "--model", model, *SPEED, "-o", "out/s.jsonl")
+    with stopping(KeyboardInterrupt):
         assert summarize(*arguments) == 130
     assert "4 summaries are in out/s.jsonl.partial" in capsys.readouterr().err
     return arguments
@@ -351,24 +359,13 @@ def test_a_stopped_file_of_something_else_is_refused(tmp_path, stopped, capsys, 
     assert partial.read_bytes() == before
 
 
-def test_resume_compares_the_documents_of_stdin(tmp_path, model, stopped, capsys, monkeypatch):
+def test_resume_compares_the_documents_of_stdin(tmp_path, stopped, capsys, monkeypatch):
     def piped(texts):
         monkeypatch.setattr(sys, "stdin", stdin("\n".join(texts)))
 
-    from brido.summarizer.writer import SummaryWriter
-
     piped(TEXTS)
     rest = (*stopped[1:-1], "in.jsonl")
-    write, done = SummaryWriter.write, []
-
-    def fails(self, chunk):
-        done.append(chunk)
-        if len(done) > 2:
-            raise BridoError("stop")
-        return write(self, chunk)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(SummaryWriter, "write", fails)
+    with stopping(BridoError("stop")):
         assert summarize(*rest) == 2
     # Other line numbers, another text in their place, fewer texts.
     for texts in (["", *TEXTS], ["w9", *TEXTS[1:]], TEXTS[:2]):
@@ -465,9 +462,6 @@ def test_bad_input_is_one_error(tmp_path, model, capsys, arguments, words):
 
 
 def test_a_full_disk_keeps_what_is_there(tmp_path, model, capsys, monkeypatch):
-    import errno
-    import os
-
     (tmp_path / "a.txt").write_text("\n".join(TEXTS))
     fsync, calls = os.fsync, []
 
