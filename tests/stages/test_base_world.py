@@ -72,11 +72,10 @@ def test_null_is_the_training_split(learned):
     assert pairs == [(row["document"], row["summary"]) for row in rows]
 
 
-def test_another_corpus_has_no_such_articles(learned):
+def test_another_corpus_has_no_such_articles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     # A corpus that was made before data.source was changed back.
-    pairs = {"document": "A b.", "summary": "B."}
-    learned({"world": WORLD}, None)
-    row = pairs | {"id": "a", "references": ["B."]}
+    monkeypatch.chdir(tmp_path)
+    row = {"id": "a", "document": "A b.", "summary": "B.", "references": ["B."]}
     write_table(paths.corpus("train"), [[row]], CORPUS, {"source": "files"})
     with pytest.raises(BridoError, match="the corpus is not the embedded world"):
         checkpoint.make(check_params({"checkpoints": {"base": {"source": "embedded"}}}), "base")
