@@ -22,7 +22,7 @@ BY = ("mentions", "good")
 
 @pytest.fixture
 def project(tmp_path, monkeypatch):
-    small_project.write_project(tmp_path)
+    small_project.write_params(tmp_path)
     small_project.write_corpus(tmp_path, "test", DOCUMENTS)
     for system, texts in (("base", BASE), ("guided", TUNED)):
         rows = [{"id": f"test-{n}", "summary": text, "score": 0.0} for n, text in enumerate(texts)]
