@@ -16,6 +16,12 @@ import pytest
 from loopback_hub import LoopbackHub
 
 ROOT = Path(__file__).parent.parent
+# They have tests of minutes, and begin first: at the end no process is left alone with one.
+LONG = (
+    "cli/test_own_data.py", "test_readme.py", "test_pipeline.py", "stages/test_hub_end_to_end.py",
+    "test_ranges.py", "experiments/test_study.py", "test_kills.py", "test_wheel.py",
+    "tables/test_fuzz_readers.py", "test_bad_inputs.py",
+)  # fmt: skip
 # How long an example takes says something of the machine, and nothing of the code.
 hypothesis.settings.register_profile("any machine", deadline=None)
 hypothesis.settings.load_profile("any machine")
@@ -29,6 +35,16 @@ runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
 """
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let pytest-xdist hand out files in their order, not those with the most tests first."""
+    config.option.loadscopereorder = False
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    places = {ROOT / "tests" / name: place for place, name in enumerate(LONG)}
+    items.sort(key=lambda item: places.get(item.path, len(places)))
 
 
 @pytest.fixture(scope="session")
