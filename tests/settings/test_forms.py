@@ -64,16 +64,6 @@ def test_no_word_of_the_library_reaches_the_user():
         assert f"  - {line}\n" in f"{message}\n"
 
 
-def test_suggestions_inside_a_form():
-    assert "did you mean data.files.train?" in problems(
-        data={"source": "files", "files": {"trian": "a.csv"}}
-    )
-    assert "did you mean generation.base.num_beams?" in problems(**source(num_beam=3))
-    assert "generation.base.files.validation: this key is missing" in problems(
-        **source(method="files", checkpoint="none", files={"train": "a.jsonl"})
-    )
-
-
 def test_the_section_of_the_chosen_form_may_be_left_out():
     base = {"source": "embedded", "embedded": {"world": None}}
     metrics = {"evaluation": {"metrics": ["rouge", "mentions"], "rouge": {}, "mentions": {}}}
@@ -117,19 +107,6 @@ def test_reading_is_the_defaults_with_the_keys_of_a_checkpoint():
     assert params.reading_of("brio") == ReadingSettings(max_source_tokens=512)
     alone = check_params({"checkpoints": checkpoints, "reading": {"brio": {}}})
     assert alone.reading_of("base") == alone.reading_of("brio") == ReadingSettings()
-
-
-def test_reading_names_checkpoints():
-    message = problems(reading={"tuned": {}, "brio": {}})
-    assert "reading: 'tuned' is not a key of checkpoints" in message
-    assert "reading: 'brio' is not a key of checkpoints" in message
-    message = problems(checkpoints={**BASE["checkpoints"], "default": {"source": "embedded"}})
-    assert "`default` cannot be a name" in message
-
-
-def test_names_that_differ_in_capitals_alone_would_share_a_folder_on_some_disks():
-    assert "tuned: `Vote` cannot be a name" in problems(tuned={"vote": {}, "Vote": {}})
-    assert "tuned: `Base` cannot be a name" in problems(tuned={"vote": {}, "Base": {}})
 
 
 def test_sources_and_the_pool_must_fit():

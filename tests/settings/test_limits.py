@@ -60,6 +60,20 @@ def source(**changes) -> dict:
         ({"data": {"lowercase": True}}, "data: lowercase: names"),
         (source(num_candidates=1), "generation: num_candidates must be at least 2"),
         ({"data": FILES}, "data.files: this key is missing"),
+        ({"data": {**FILES, "files": {"trian": "a.csv"}}}, "did you mean data.files.train?"),
+        (source(num_beam=3), "did you mean generation.base.num_beams?"),
+        (
+            source(method="files", checkpoint="none", files={"train": "a.jsonl"}),
+            "generation.base.files.validation: this key is missing",
+        ),
+        ({"reading": {"tuned": {}}}, "reading: 'tuned' is not a key of checkpoints"),
+        (
+            {"checkpoints": {**BASE["checkpoints"], "default": {"source": "embedded"}}},
+            "`default` cannot be a name",
+        ),
+        # Names that differ in capitals alone would share a folder on some disks.
+        ({"tuned": {"vote": {}, "Vote": {}}}, "tuned: `Vote` cannot be a name"),
+        ({"tuned": {"vote": {}, "Base": {}}}, "tuned: `Base` cannot be a name"),
         ({"data": {**FILES, "files": {"train": []}}}, "data.files.train"),
         (
             {"data": {**FILES, "files": {"train": "a", "test_fraction": 0.0}}},
