@@ -27,12 +27,17 @@ LOSS = 0.02
 
 @dataclass(frozen=True)
 class Options:
-    """A run: base first, then the other systems that have both splits, each by split."""
+    """A run: base first, then the other systems that have both splits, each by split.
+
+    reference_words: the mean length of the test documents' references, for that of the validation
+    documents', of which there are no rows; None without references.
+    """
 
     setting: str
     seed: int
     validation: dict[str, Any]
     test: dict[str, Any]
+    reference_words: float | None
 
     @property
     def best(self) -> str:
@@ -62,7 +67,7 @@ def kept_by(
             for name, row in run.validation.items()
             if name == "base" or (name not in without and (among is None or name in among))
         ]
-        return choose(systems, settings).chosen
+        return choose(systems, settings, reference_words=run.reference_words).chosen
 
     return kept
 
@@ -127,7 +132,9 @@ def options(rows: pd.DataFrame) -> list[Options]:
         ):
             continue
         validation, test = ({name: pair[split] for name, pair in there.items()} for split in (0, 1))
-        runs.append(Options(setting, seed, validation, test))
+        references = row_of(own, "reference")
+        words = None if references is None else references.words
+        runs.append(Options(setting, seed, validation, test, words))
     return runs
 
 

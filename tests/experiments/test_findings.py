@@ -160,6 +160,15 @@ def test_a_replay_keeps_the_best_that_meets_the_conditions():
     assert [values.mean() for values in replay.gains(runs, replay.by_default, "control")] == [0.5]
 
 
+def test_a_replay_lets_a_system_be_as_long_as_the_references():
+    good, bad = "6" * 30, "3" * 30
+    copies = run(1, base=(bad, bad, 50, 30), short=(good, good, 50, 18))
+    (alone,) = replay.options(make_rows(copies))
+    rows = [*copies, *run(1, reference=(bad, bad, 100, 20))]
+    (beside,) = replay.options(make_rows(rows))
+    assert [replay.by_default(one) for one in (alone, beside)] == ["base", "short"]
+
+
 def test_a_cell_has_the_means_of_the_four_ends():
     good, bad, half = "6" * 30, "3" * 30, "6" * 15 + "3" * 15
     rows = make_rows([
