@@ -48,10 +48,12 @@ def _named(questions: Iterable[tuple[str, str]]) -> dict[str, tuple[str, str]]:
 def _compared(head: str, questions: Mapping[str, tuple[str, str]]) -> Iterator[Record]:
     """A row for each regime: how much the first system of each question is above the second."""
     for setting in planned_settings():
-        yield {head: setting} | {
+        found = {
             label: clear(gaps(pairs(planned_rows(setting), *both)))
             for label, both in questions.items()
         }
+        if any(found.values()):
+            yield {head: setting} | found
 
 
 def traits() -> Iterator[Record]:

@@ -61,7 +61,7 @@ def test_the_text_counts_the_runs(page):
     text = " ".join(page.split())
     possible = ends.promised(replay.gains(runs, ends.ENDS["best"]))
     assert replay.losses(runs, replay.by_default) == (0, 0)
-    assert f"In {len(runs)} planned runs none ended below base" in text
+    assert f"None of {len(runs)} finished runs ended below base" in text
     assert f"{ends.promised(won)} of the {possible} runs in which some system" in text
     assert f"information {kept['information']} times, brio {kept['brio']}" in text
     named = ("information", "brio", "likelihood", "vote")
