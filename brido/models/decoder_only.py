@@ -63,10 +63,11 @@ class DecoderOnly(Family):
         prompt, limit = Prompt.of(parts.tokenizer, parts.reading), parts.reading.max_source_tokens
         rows, cut = prompt.fit_all(documents, limit)
         # A pad is hidden by the mask, so any token will do where a tokenizer names none.
-        pad, width = parts.tokenizer.pad_token_id or 0, max(map(len, rows))
-        ids = torch.tensor([[pad] * (width - len(row)) + row for row in rows])
-        mask = torch.tensor([[0] * (width - len(row)) + [1] * len(row) for row in rows])
-        return Sources(ids, mask, tuple(cut))
+        pad, lengths = parts.tokenizer.pad_token_id or 0, torch.tensor([len(row) for row in rows])
+        width = int(lengths.max())
+        padded = [[pad] * (width - len(row)) + row for row in rows]
+        mask = torch.arange(width) >= width - lengths[:, None]
+        return Sources(torch.tensor(padded, dtype=torch.long), mask.long(), tuple(cut))
 
     def unread(self, parts: ModelParts, documents: Sequence[str]) -> list[float]:
         prompt, limit = Prompt.of(parts.tokenizer, parts.reading), parts.reading.max_source_tokens

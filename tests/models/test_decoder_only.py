@@ -7,6 +7,7 @@ import torch
 import transformers
 from tiny_chat import END, NO_SYSTEM, PAD, chat_tokenizer, tiny_llama
 from tiny_decoders import CLASSES, build_decoder, build_prompts
+from tokenizers import processors
 
 from brido.models import LanguageModel
 from brido.models import family as families
@@ -55,6 +56,15 @@ def test_prompts_are_padded_in_front_and_cut_documents_named():
     assert sources.ids[1, : 64 - short].unique().tolist() == [PAD]
     text = language().tokenizer.decode(sources.ids[1, 64 - short :])
     assert text == "<s>the cat\n"
+
+
+def test_prompts_without_a_token_are_whole_numbers_too():
+    tokenizer = chat_tokenizer(None)
+    tokenizer.backend_tokenizer.post_processor = processors.TemplateProcessing(single="$A")
+    reading = ReadingSettings(max_source_tokens=64, prompt="{{ document }}")
+    sources = LanguageModel(tiny_llama(), tokenizer, reading).read(["", ""])
+    assert sources.ids.shape == sources.mask.shape == (2, 0)
+    assert sources.ids.dtype == sources.mask.dtype == torch.long
 
 
 def test_what_is_scored_is_the_summary_and_its_end():
