@@ -29,8 +29,8 @@ LOSS = 0.02
 class Options:
     """A run: base first, then the other systems that have both splits, each by split.
 
-    reference_words: the mean length of the test documents' references, for that of the validation
-    documents', of which there are no rows; None without references.
+    reference_words: the mean length of the references of test documents, because no row has that of
+    validation documents. None without references.
     """
 
     setting: str
@@ -125,17 +125,18 @@ def options(rows: pd.DataFrame) -> list[Options]:
             name: [row_of(own, name, split) for split in ("validation", "test")] for name in names
         }
         there = {name: pair for name, pair in both.items() if not any(row is None for row in pair)}
-        if (
-            "base" not in there
-            or len(there) < 2
-            or np.isnan(marked(there["base"][0], "good")).any()
-        ):
+        if "base" not in there or len(there) < 2 or _unknown(there["base"]):
             continue
         validation, test = ({name: pair[split] for name, pair in there.items()} for split in (0, 1))
         references = row_of(own, "reference")
         words = None if references is None else references.words
         runs.append(Options(setting, seed, validation, test, words))
     return runs
+
+
+def _unknown(rows: Sequence[Any]) -> bool:
+    """Whether it was not measured how many summaries of some of the rows are good."""
+    return any(np.isnan(marked(row, "good")).any() for row in rows)
 
 
 @cache

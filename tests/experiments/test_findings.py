@@ -133,6 +133,7 @@ def test_a_replay_keeps_the_best_that_meets_the_conditions():
         # Nobody else, and nobody knows.
         *run(3, base=(bad, half, 50, 10)),
         *run(4, base=("8" * 30, "8" * 30, 50, 10), vote=("8" * 30, "8" * 30, 50, 10)),
+        *run(5, base=(half, "8" * 30, 50, 10), vote=(good, "8" * 30, 50, 10)),
     ])  # fmt: skip
     runs = replay.options(rows)
     assert [(one.setting, one.seed) for one in runs] == [("s", 1), ("s", 2)]
