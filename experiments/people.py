@@ -81,7 +81,7 @@ def scored(summaries: Sequence[str], reference: str, marked: Marked) -> dict[str
     if marked.combination == "mean_r1_r2_rlsum":
         texts = [one_sentence_a_line(text) for text in texts]
     similarity = similarity_matrix(texts[1:], texts[0], marked.combination)
-    alphas = dict(zip(ORDERS, (0.0, len(summaries) - 1.0, math.inf), strict=False))
+    alphas = {"vote": 0.0, "vote and reference": len(summaries) - 1.0, "reference": math.inf}
     found = {name: consensus_scores(similarity, alpha) for name, alpha in alphas.items()}
     return found | {"shortest": -np.array([len(text.split()) for text in summaries], float)}
 

@@ -72,8 +72,8 @@ def contrastive_loss(
         tensor(0.3500)
     """
     likelihood, eligible, (scores,) = candidate_tensors(log_likelihood, eligible, scores=scores)
-    check_choices({"margin_kind": (margin_kind, get_args(MarginKind))})
-    check_choices({"reduction": (reduction, get_args(Reduction))})
+    kinds = {"margin_kind": (margin_kind, get_args(MarginKind))}
+    check_choices(kinds | {"reduction": (reduction, get_args(Reduction))})
     check_not_negative(margin=margin, gold_margin=gold_margin, gold_weight=gold_weight)
     gold = gold_tensor(gold_log_likelihood, gold_weight, likelihood)
     check_finite_tensors(log_likelihood=likelihood, scores=scores, gold_log_likelihood=gold)

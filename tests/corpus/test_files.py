@@ -108,7 +108,7 @@ def test_every_format_gives_back_what_was_written(tmp_path: Path, name: str, tex
 )
 def test_the_fields_of_a_csv(tmp_path: Path, content: str, documents: list[str]):
     path = tmp_path / "rows.csv"
-    path.write_text(content, encoding="utf-8-sig")  # the mark is no part of the first column's name
+    path.write_text(content, encoding="utf-8-sig")  # its mark does not belong to a column's name
     found = corpus(tmp_path, **three(tmp_path, path))["train"]
     assert [item["document"] for item in found] == documents
 

@@ -121,7 +121,7 @@ def question_rows(questions: Sequence[dict[str, Any]]) -> list[list[str]]:
     """One row of texts (COLUMNS) per question of a document's detail, kept ones first.
 
     `questions` is the `questions` of a row of `QAFactEval.score`, or the parsed detail of the
-    evaluation table.
+    evaluation table. Texts are plain: escape them before showing them as HTML.
     """
     ordered = sorted(questions, key=lambda question: not question["kept"])
     return [[one["question"], one["answer"], *_result(one)] for one in ordered]
