@@ -100,6 +100,13 @@ def merge_adapter(model: PreTrainedModel, folder: Path, key: str) -> PreTrainedM
     return merged
 
 
+def trained_on(folder: Path) -> str | None:
+    """The model that an adapter says it was trained on, if it says so."""
+    named = json.loads((folder / "adapter_config.json").read_text("utf-8"))
+    base = named.get("base_model_name_or_path")
+    return base if isinstance(base, str) and base else None
+
+
 def _check_adapter(folder: Path, key: str) -> None:
     """Raise BridoError if the settings are not LoRA's, or of a larger rank than the weights."""
     settings = json.loads((folder / "adapter_config.json").read_text("utf-8"))
@@ -156,7 +163,8 @@ def _check_weights(adapted: Any, folder: Path, key: str) -> None:
 
     with safe_open(folder / WEIGHTS, "pt") as file:
         held = set(file.keys())
-    needed = set(get_peft_model_state_dict(adapted))
+    # Else PEFT asks the hub for the model that the file names.
+    needed = set(get_peft_model_state_dict(adapted, save_embedding_layers=False))
     # An adapter may bring embeddings of its own, which PEFT puts in the place of the model's.
     other = sorted((needed - held) | (held - needed - set(adapted.state_dict())))
     if other:

@@ -18,7 +18,7 @@ from brido.search.guidance import Guidance, guided_steps
 from brido.search.result import OnStep, SearchResult
 from brido.search.sampling import greedy_search
 from brido.search.settings import SearchSettings, check_settings
-from brido.utils.errors import BridoError
+from brido.utils.errors import ArgumentError, BridoError
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -42,10 +42,10 @@ def beam_search(
     log-probabilities. on_step: called with the number of tokens of each step, of all beams.
 
     Raises:
-        ArgumentError: see `brido.models.arguments`, or other settings than these.
-        BridoError: groups are asked for, a group has more beams than the vocabulary has tokens, the
-            model has fewer positions than max_length, cannot be searched (see
-            `brido.models.special_tokens`), or computes NaN.
+        ArgumentError: see `brido.models.arguments`, other settings than these, or groups.
+        BridoError: a group has more beams than the vocabulary has tokens, the model has fewer
+            positions than max_length, cannot be searched (see `brido.models.special_tokens`), or
+            computes NaN.
 
     Example:
         >>> tokens = tokenizer(["A document."], return_tensors="pt")
@@ -56,7 +56,9 @@ def beam_search(
     """
     check_settings(settings, SearchSettings)
     if settings.num_beam_groups != 1:
-        raise BridoError("beam_search has no groups: use diverse_beam_search for num_beam_groups")
+        raise ArgumentError(
+            "beam_search has no groups: use diverse_beam_search for num_beam_groups"
+        )
     return diverse_beam_search(model, input_ids, attention_mask, settings, guidance, on_step)
 
 

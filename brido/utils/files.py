@@ -168,6 +168,9 @@ def _delimited(path: Path, stream: Iterator[str], delimiter: str | None) -> Rows
     """Rows under a header; quoted fields may hold delimiters, quotes ("") and newlines."""
     csv.field_size_limit(sys.maxsize)
     first, lines = first_line(stream)
+    if "\r" in _unquoted(first).rstrip("\r\n"):
+        # Excel's CSV for the Macintosh ends lines with a carriage return alone.
+        first, lines = first_line(part for line in lines for part in re.split(r"(?<=\r)", line))
     if delimiter is None:
         delimiter, is_said = _delimiter_of(first)
         if is_said:
@@ -211,9 +214,12 @@ def _delimiter_of(header: str) -> tuple[str, bool]:
     """
     if said := re.fullmatch(r"sep=([,;\t|])\s*", header, re.IGNORECASE):
         return said[1], True
-    bare = re.sub(r'"(?:[^"]|"")*"', "", header)
     # In a tie the comma, which comes first, is meant.
-    return max(_DELIMITERS, key=bare.count), False
+    return max(_DELIMITERS, key=_unquoted(header).count), False
+
+
+def _unquoted(line: str) -> str:
+    return re.sub(r'"(?:[^"]|"")*"', "", line)
 
 
 def _parquet(path: Path) -> Rows:

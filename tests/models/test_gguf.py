@@ -187,6 +187,20 @@ def test_an_adapter_is_merged(made, adapter, tmp_path):
     assert json.loads((tmp_path / "base" / "source.json").read_text())["adapter"] == str(adapter)
 
 
+@pytest.mark.filterwarnings("error:Could not find a config file")  # PEFT asked the hub for it
+def test_an_adapter_of_another_base_of_equal_shapes_is_told(made, adapter, tmp_path, capsys):
+    settings = json.loads((adapter / NAMES["config"]).read_text())
+    told = {}
+    for base in ("someone/Other-7B", "someone/Folder", None, 7):
+        (adapter / NAMES["config"]).write_text(
+            json.dumps(settings | {"base_model_name_or_path": base})
+        )
+        store_checkpoint(str(made / "folder"), None, tmp_path / "base", "c", str(adapter))
+        told[base] = capsys.readouterr().err
+    assert "was trained on someone/Other-7B" in told.pop("someone/Other-7B")
+    assert not "".join(told.values())
+
+
 def test_an_adapter_that_does_not_fit_is_one_sentence(made, adapter, tmp_path):
     folder = made / "folder"
     assert "has no adapter_config.json" in refused(folder, tmp_path / "nowhere")

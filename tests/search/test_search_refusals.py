@@ -6,7 +6,7 @@ from tiny_models import build_model, build_sources
 
 from brido.models.family import check_scores
 from brido.search import SamplingSettings, SearchSettings, beam_search, diverse_beam_search
-from brido.utils.errors import BridoError
+from brido.utils.errors import ArgumentError, BridoError
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_all_problems_of_the_settings_are_named_at_once(kind, settings, named):
 
 
 def test_groups_are_no_plain_beam_search():
-    with pytest.raises(BridoError, match="use diverse_beam_search"):
+    with pytest.raises(ArgumentError, match="use diverse_beam_search"):
         beam_search(None, None, None, SearchSettings(num_beams=4, num_beam_groups=2))
 
 
