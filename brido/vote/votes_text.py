@@ -49,12 +49,11 @@ def votes_text(check: Mapping[str, Any]) -> str:
 
 def table_rows(check: Mapping[str, Any]) -> list[list[str]]:
     """The cells of each order's row, below HEADINGS, and at the end those of base's own output."""
-    documents = check["documents"]
     rows = [
         [
             row["label"],
-            interval(row["left"], documents),
-            interval(row, documents),
+            interval(row["left"]),
+            interval(row),
             percent(row["elected_unsupported"]),
             percent(row.get("elected_good")),
         ]
@@ -67,11 +66,11 @@ def table_rows(check: Mapping[str, Any]) -> list[list[str]]:
     return rows
 
 
-def interval(share: Mapping[str, float] | None, documents: int) -> str:
-    """Return a mean with its interval, which fewer than FEWEST documents do not have."""
+def interval(share: Mapping[str, Any] | None) -> str:
+    """Return a mean with its interval, which pairs of fewer than FEWEST documents do not have."""
     if share is None or share["mean"] is None:
         return "–"
-    if documents < FEWEST:
+    if share["low"] is None:
         return f"{share['mean']:.3f}"
     return f"{share['mean']:.3f} [{share['low']:.3f}, {share['high']:.3f}]"
 
@@ -170,10 +169,13 @@ def _left_sentence(name: str, row: Mapping[str, Any], check: Mapping[str, Any]) 
         )
     text = (
         f"What is left of `{name}` without {taken_out(check)} prefers the better candidate in "
-        f"{interval(left, check['documents'])} of {left['pairs']:,} pairs"
+        f"{interval(left)} of {left['pairs']:,} pairs"
     )
-    if check["documents"] < FEWEST:
-        return f"{text} (chance: {CHANCE:.3f})."
+    if left["low"] is None:
+        return (
+            f"{text} (chance: {CHANCE:.3f}); pairs of fewer than {FEWEST} documents have no "
+            "interval."
+        )
     side = beside(left, CHANCE)
     if not side:
         return f"{text}; chance ({CHANCE:.3f}) lies inside this interval."

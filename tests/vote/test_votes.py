@@ -264,8 +264,27 @@ def test_few_documents_have_no_interval(documents):
     assert ("[" in votes_text(check)) == (not few)
     assert ("points" in votes_text(check)) == (not few)
     assert (f"of {documents} documents, base's own output in 0;" in check["lines"][0]) == few
-    assert check["lines"][-1].endswith("(chance: 0.500).") == few
+    assert ("(chance: 0.500); pairs of fewer than 20 documents" in check["lines"][-1]) == few
     assert ("[" in vote_check(check).bars[0].text) == (not few)
+
+
+@pytest.mark.parametrize("documents", [1, FEWEST - 1, FEWEST])
+def test_pairs_of_few_documents_decide_nothing_however_many_documents_have_none(documents):
+    arrays, _ = made()
+    arrays["unsupported"][:] = 0
+    arrays["unsupported"][:documents, 1:] = 1
+    arrays["words"][:] = 9
+    del arrays["log_probability"], arrays["copied"]
+    orders = {"vote": -arrays["unsupported"].astype(float)}
+    check = check_votes(arrays, orders, HOW)
+    few, left = documents < FEWEST, check["orders"]["vote"]["left"]
+    assert (left["mean"], left["pairs"]) == (1.0, documents * (SIZE - 1))
+    assert said(check["lines"][-1], "1.000") == (0 if few else 1)
+    assert ((left["low"], left["high"]) == (None, None)) == few
+    (bar, *_), (row, *_) = vote_check(check).bars, table_rows(check)
+    assert (bar.low, bar.high) == (1.0, 1.0)
+    assert ("[" in bar.text) == ("[" in row[1]) == ("[" in row[2]) == (not few)
+    json.dumps(check, allow_nan=False)
 
 
 def test_where_nothing_is_unsupported_no_accuracy_is_known():
