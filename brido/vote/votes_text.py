@@ -142,7 +142,8 @@ def election_sentence(election: Mapping[str, Any]) -> str:
             f"{who} in {first:,} of {documents:,} documents, base's own output in {second:,}; "
             f"fewer than {FEWEST} documents have no interval."
         )
-    mean, low, high = (f"{100 * gap[end]:+.1f}" for end in ("mean", "low", "high"))
+    # z: a rounded -0.0 would look like a loss.
+    mean, low, high = (f"{100 * gap[end]:+z.1f}" for end in ("mean", "low", "high"))
     points = f"{mean} points [{low}, {high}]"
     first, second = percent(elected["mean"]), percent(own["mean"])
     if side := beside(gap, 0.0):
@@ -156,8 +157,11 @@ def election_sentence(election: Mapping[str, Any]) -> str:
 
 
 def beside(share: Mapping[str, float], value: float) -> int:
-    """Return on which side of a value an interval lies: -1 below, 1 above, 0 if it holds it."""
-    return int(share["low"] > value) - int(share["high"] < value)
+    """Return on which side of a value an interval lies: -1 below, 1 above, 0 if it holds it.
+
+    The ends count as sentences print them: three decimals of a share, one of points.
+    """
+    return int(round(share["low"], 3) > value) - int(round(share["high"], 3) < value)
 
 
 def _left_sentence(name: str, row: Mapping[str, Any], check: Mapping[str, Any]) -> str:

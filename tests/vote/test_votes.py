@@ -15,7 +15,14 @@ from brido.vote.check import pair_accuracy
 from brido.vote.consensus import consensus_scores
 from brido.vote.rankings import LABELS, fixed_orders, left_of, preferences
 from brido.vote.votes import CheckSettings, check_votes
-from brido.vote.votes_text import beside, legend, table_rows, taken_out, votes_text
+from brido.vote.votes_text import (
+    beside,
+    election_sentence,
+    legend,
+    table_rows,
+    taken_out,
+    votes_text,
+)
 
 DOCUMENTS, SIZE = 60, 5
 HOW = CheckSettings("a judge", 0.15)
@@ -125,12 +132,29 @@ def test_an_election_by_hand():
 @pytest.mark.parametrize(
     ("low", "high", "side"),
     [(-0.2, 0.1, 0), (-0.1, 0.2, 0), (0.0, 0.2, 0), (-0.2, 0.0, 0), (0.0, 0.0, 0),
-     (1e-6, 0.2, 1), (-0.2, -1e-6, -1)],
+     (6e-4, 0.2, 1), (4e-4, 0.2, 0), (-0.2, -6e-4, -1), (-0.2, -4e-4, 0)],
 )  # fmt: skip
 @pytest.mark.parametrize("value", [0.0, 0.5])
 def test_an_interval_lies_beside_a_value_or_holds_it(low, high, side, value):
     share = {"mean": value + (low + high) / 2, "low": value + low, "high": value + high}
     assert beside(share, value) == side
+
+
+@pytest.mark.parametrize(
+    ("gap", "points", "sure"),
+    [
+        ((0.0121, 0.0002, 0.0240), "+1.2 points [+0.0, +2.4]", False),
+        ((0.0121, 0.0006, 0.0240), "+1.2 points [+0.1, +2.4]", True),
+        ((-0.0002, -0.0100, 0.0096), "+0.0 points [-1.0, +1.0]", False),
+    ],
+)
+def test_a_sentence_says_what_its_digits_say(gap, points, sure):
+    shares = {"elected": {"mean": 0.2, "documents": 3000}, "base": {"mean": 0.19}}
+    shares["difference"] = dict(zip(("mean", "low", "high"), gap, strict=True))
+    sentence = election_sentence({"order": "vote", "unsupported": shares})
+    assert points in sentence
+    assert ("more often" in sentence) == sure
+    assert ("chance" in sentence) != sure
 
 
 def elected(wrong, own_wrong, **more):
