@@ -111,12 +111,11 @@ def _keep(choice: Mapping[str, Any], by: ColumnKey) -> str:
             f"compare systems. Base stays. Use {FEWEST} or more, better 100: section `data` says "
             "how many there are."
         )
-    elif chosen != "base":
-        value = _text(by, top["quality"])
-        line = f"Keep `{chosen}`: it is best {where} ({counted} {value}, base {own})."
-    elif best == "base":
+    elif best == chosen:
+        # Not "it is best": others may be as good, and those that are left out better.
         others = "no other system that meets the conditions" if out else "no other system"
-        line = f"Keep `base`: {others} is better {where} ({counted} {own})."
+        values = own if chosen == "base" else f"{_text(by, top['quality'])}, base {own}"
+        line = f"Keep `{chosen}`: {others} is better {where} ({counted} {values})."
     else:
         gap, error = (_text(by, abs(top[key])) for key in ("difference", "standard_error"))
         line = (

@@ -58,8 +58,8 @@ def test_the_chosen_system_with_its_numbers_on_test_documents():
     }
     keep, gain, order = told(choice(), gaps)
     assert keep == (
-        "Keep `brioInf`: it is best on 120 validation documents (good summaries 81.0 %, base "
-        "69.0 %)."
+        "Keep `brioInf`: no other system is better on 120 validation documents (good summaries "
+        "81.0 %, base 69.0 %)."
     )
     assert gain == (
         "On 300 test documents, base -> brioInf (difference with its 95 % interval): "
@@ -179,6 +179,15 @@ def test_who_was_left_out_is_named_with_the_condition():
     assert keep.endswith(
         " Left out: brioInf (loses too much ROUGE-1), control (its length differs too much)."
     )
+
+
+def test_a_better_system_that_was_left_out_makes_the_kept_one_not_the_best():
+    made = choice(control=["rouge_loss"])
+    made["systems"]["control"]["quality"] = 0.9
+    keep, *_ = told(made)
+    assert keep.startswith("Keep `brioInf`: no other system that meets the conditions is better on")
+    assert keep.endswith("(good summaries 81.0 %, base 69.0 %). Left out: control (loses too much "
+                         "ROUGE-1).")  # fmt: skip
 
 
 KEPT = {"chosen": "base", "reason": "base is best"}
@@ -321,7 +330,7 @@ def test_a_system_without_an_order_says_nothing_of_orders(good, said):
 def test_the_control_itself_is_chosen():
     gaps = {"control - base": numbers((0.05, 0.01, 0.09))}
     keep, gain, order = told(choice("control"), gaps)
-    assert keep.startswith("Keep `control`: it is best")
+    assert keep.startswith("Keep `control`: no other system is better")
     assert "75.0 % (+5.0 [+1.0, +9.0])" in gain
     assert "is the chosen system" in order
     assert "does not matter" in order
