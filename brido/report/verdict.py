@@ -209,7 +209,10 @@ def _control(
         )
     what = f"The control (`{control}`: the same scores, shuffled)"
     if chosen == control:
-        return f"{what} is the chosen system: the order of the candidates does not matter here."
+        return (
+            f"{what} is the chosen system: among the systems that could be kept no order of the "
+            "candidates did better."
+        )
     own = item_of(systems[control], by)
     if own is None:
         return f"{what} was not measured."
