@@ -292,6 +292,20 @@ def test_few_documents_have_no_interval(documents):
     assert ("[" in vote_check(check).bars[0].text) == (not few)
 
 
+def test_an_order_elects_nobody_of_a_document_that_it_has_no_scores_of():
+    """Half of the documents have no reference; of these the first candidates are unsupported."""
+    arrays, orders = made()
+    arrays["similarity"][::2, :, -1] = math.nan
+    arrays["unsupported"][:] = 0
+    arrays["unsupported"][::2, 0] = 1
+    arrays["whole"][:] = True
+    arrays["whole"][::2] = False
+    rows = check_votes(arrays, orders, HOW)["fixed"]
+    for name in ("half", "reference"):
+        assert (rows[name]["elected_unsupported"], rows[name]["elected_good"]) == (0.0, 1.0)
+    assert rows["shorter"]["elected_good"] == 0.5
+
+
 @pytest.mark.parametrize("documents", [1, FEWEST - 1, FEWEST])
 def test_pairs_of_few_documents_decide_nothing_however_many_documents_have_none(documents):
     arrays, _ = made()
