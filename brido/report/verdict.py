@@ -181,9 +181,12 @@ def _gain(
             item_of(differences.get(f"{chosen} - base", {}), column),
         )
         if own and new and gap:
+            # The two means may be of other documents than their difference, and say the opposite.
+            alike = own.documents == new.documents == gap.documents
+            both = "" if alike else f", of {gap.documents:,} documents that have both"
             parts.append(
                 f"{_name(column)} {_text(column, own.mean)} -> {_text(column, new.mean)} "
-                f"({_gap(column, gap)})"
+                f"({_gap(column, gap)}{both})"
             )
     documents = _tested(systems[chosen])
     return (

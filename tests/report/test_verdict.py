@@ -110,6 +110,13 @@ def test_a_column_that_few_documents_have_does_not_say_how_many_there_are():
     assert gain.startswith("On 300 test documents")
 
 
+def test_a_difference_of_fewer_documents_than_its_means_says_so():
+    few = [numbers((mean, low, high, 90)) for mean, low, high in ((0.8, 0.7, 0.9), (-0.1,) * 3)]
+    systems = {"base": numbers(0.7), "brioInf": few[0]}
+    _, gain, _ = told(choice(), {"brioInf - base": few[1]}, control=None, systems=systems)
+    assert "70.0 % -> 80.0 % (-10.0 [-10.0, -10.0], of 90 documents that have both)" in gain
+
+
 @pytest.mark.parametrize(("documents", "warns"), [(1, True), (19, True), (20, False)])
 def test_few_test_documents_are_a_warning(documents, warns):
     systems = {name: numbers(good=(0.7, 0.7, 0.7, documents)) for name in SYSTEMS}
