@@ -110,8 +110,8 @@ def verdict_of(params: Params, choice: Choice, by: ColumnKey) -> list[str]:
 def on_an_order(params: Params, system: str) -> bool:
     """Whether it is an order of the candidates that tells a system from the control.
 
-    The system was trained on an order, and otherwise as the control was: with another loss or rate
-    nobody knows where a difference comes from.
+    The system was trained on an order, and otherwise as the control was: a difference to it may
+    also come from another loss or learning rate.
     """
     if system not in params.tuned:
         return False

@@ -112,7 +112,7 @@ def _rows(
     rows = []
     for place, scores in enumerate(orders):
         elected = ranking(scores)[:, 0]
-        # An order elects nobody where it has no score, as the reference's where there is none.
+        # An order without scores elects no candidate: a document may lack a reference.
         elects = ~np.isnan(scores).all(1)
         row: dict[str, Any] = shares[place] | {"left": shares[place + len(orders)]}
         row["elected_unsupported"] = _share_of((arrays["unsupported"][every, elected] > 0)[elects])
