@@ -61,7 +61,7 @@ def verdict(
     lines += _better_but_for_length(choice, by, standard_errors)
     columns = told_columns(systems, by)
     if chosen != "base":
-        lines.append(_gain(chosen, columns, systems, differences))
+        lines.append(_gain(chosen, by, columns, systems, differences))
     lines.append(_control(chosen, by, columns, systems, differences, control, ordered))
     if by[0] == "mentions" and (line := coverage_warning(systems, chosen)):
         lines.append(line)
@@ -168,11 +168,12 @@ def _better_but_for_length(
 
 def _gain(
     chosen: str,
+    by: ColumnKey,
     columns: list[ColumnKey],
     systems: Mapping[str, Estimates],
     differences: Mapping[str, Estimates],
 ) -> str:
-    """The numbers of test documents, with paired intervals."""
+    """The numbers of test documents, with paired intervals, and whether the gain stands there."""
     parts = []
     for column in columns:
         own, new, gap = (
@@ -189,9 +190,17 @@ def _gain(
                 f"({_gap(column, gap)}{both})"
             )
     documents = _tested(systems[chosen])
-    return (
+    line = (
         f"On {documents:,} test documents, base -> {chosen} (difference with its 95 % interval): "
         f"{'; '.join(parts)}."
+    )
+    gap = item_of(differences.get(f"{chosen} - base", {}), by)
+    if gap is None or direction(gap, *by) > 0:
+        return line
+    # Where five systems are just as good as base, every second run keeps one of them.
+    return (
+        f"{line} So {chosen} is not clearly better than base: what is best on validation documents "
+        "may be so by chance."
     )
 
 

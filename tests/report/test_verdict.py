@@ -117,6 +117,25 @@ def test_a_difference_of_fewer_documents_than_its_means_says_so():
     assert "70.0 % -> 80.0 % (-10.0 [-10.0, -10.0], of 90 documents that have both)" in gain
 
 
+@pytest.mark.parametrize(
+    ("by", "gap", "clear"),
+    [
+        (GOOD, (0.05, 0.01, 0.09), True),
+        (GOOD, (0.05, 0.0006, 0.09), True),
+        (GOOD, (0.05, 0.0004, 0.09), False),
+        (GOOD, (0.01, -0.03, 0.05), False),
+        (GOOD, (-0.05, -0.09, -0.01), False),
+        (("mentions", "unsupported"), (-0.05, -0.09, -0.01), True),
+        (("mentions", "unsupported"), (0.05, 0.01, 0.09), False),
+    ],
+)
+def test_a_gain_that_test_documents_do_not_show_may_be_chance(by, gap, clear):
+    gaps = {"brioInf - base": numbers(**{by[1]: gap})}
+    _, gain, _ = told(choice(), gaps, by)
+    chance = "brioInf is not clearly better than base: what is best on validation documents may be"
+    assert (chance in gain) != clear
+
+
 @pytest.mark.parametrize(("documents", "warns"), [(1, True), (19, True), (20, False)])
 def test_few_test_documents_are_a_warning(documents, warns):
     systems = {name: numbers(good=(0.7, 0.7, 0.7, documents)) for name in SYSTEMS}
