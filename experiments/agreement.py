@@ -30,7 +30,7 @@ def agreement(readers: Sequence[Sequence[Counts]]) -> list[str]:
     if not pairs:
         return []
     first, second = (np.concatenate(side) for side in zip(*pairs, strict=True))
-    return [f"two readers agree on {_agree(first, second)}"]
+    return [f"two readers agree on {_agree(first, second, 'pairs of readings')}"]
 
 
 def against_rules(rules: Sequence[Rules], readers: Sequence[Sequence[Counts]]) -> list[str]:
@@ -58,14 +58,14 @@ def against_rules(rules: Sequence[Rules], readers: Sequence[Sequence[Counts]]) -
         lines.append(
             f"rules say {kind}, readers find nothing unsupported: both {both}, rules alone "
             f"{alone}, readers alone {readers_alone}, neither {neither}; they agree on "
-            f"{_agree(ruled, supported)}"
+            f"{_agree(ruled, supported, 'summaries')}"
         )
     return lines
 
 
-def _agree(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> str:
-    """The share that is equal, and Cohen's kappa: 0 at chance, 1 if they always agree."""
+def _agree(first: NDArray[np.bool_], second: NDArray[np.bool_], what: str) -> str:
+    """The share of `what` that is equal, and Cohen's kappa: 0 at chance, 1 if they always agree."""
     same = np.mean(first == second)
     chance = first.mean() * second.mean() + (1 - first.mean()) * (1 - second.mean())
     kappa = (same - chance) / (1 - chance) if chance < 1 else 1.0
-    return f"{100 * same:.1f} % of {len(first)} summaries, kappa {kappa:.2f}"
+    return f"{100 * same:.1f} % of {len(first)} {what}, kappa {kappa:.2f}"

@@ -108,12 +108,17 @@ def verdict_of(params: Params, choice: Choice, by: ColumnKey) -> list[str]:
 
 
 def on_an_order(params: Params, system: str) -> bool:
-    """Whether a system was trained on an order of the candidates: what the control stands for."""
+    """Whether it is an order of the candidates that tells a system from the control.
+
+    The system was trained on an order, and otherwise as the control was: a difference to it may
+    also come from another loss or learning rate.
+    """
     if system not in params.tuned:
         return False
     training = params.training_of(system)
     teaches = training.gamma > 0 and training.loss != "spread"
-    return teaches and not params.scoring_of(system).shuffle
+    alike = params.control is None or training == params.training_of(params.control)
+    return teaches and alike and not params.scoring_of(system).shuffle
 
 
 if __name__ == "__main__":

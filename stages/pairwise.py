@@ -61,7 +61,9 @@ def _warn_of_scripts(tables: SplitTables, split: str, part: Part) -> None:
     """Say if ROUGE's words leave most of the first texts out."""
     documents = [one for batch in read_documents(tables, ["candidates"], part) for one in batch]
     texts = [text for one in documents for text in one.candidates]
-    if warning := unseen_warning(unseen_share(texts), "Set pairwise.tokenizer to unicode"):
+    # Else ROUGE in tables is 0 of every system, and choice.rouge_loss leaves no system out.
+    keys = "Set pairwise.tokenizer and evaluation.rouge.tokenizer to unicode"
+    if warning := unseen_warning(unseen_share(texts), keys):
         say(f"pairwise {split}: {warning}")
 
 

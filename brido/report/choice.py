@@ -100,11 +100,12 @@ def choose(
 
     A system must lose at most `rouge_loss` points of ROUGE-1 against base. Its mean length may
     differ by the share `length_change` from base's or from the references', which count because a
-    base may copy (reference_words; None without references). Of these the one with the best mean
-    quality is the best, the first of equals. Base stays unless it is better by more than
-    `standard_errors` times the standard error of the paired difference, s / sqrt(D) (s: the
-    differences' standard deviation, with D - 1). Where the best system and base are both measured
-    on fewer than FEWEST documents, base stays.
+    base may copy (reference_words; None without references). Of these the one with the largest
+    paired difference to base, a mean over the documents that both are measured on, is the best, the
+    first of equals. Base stays unless it is better by more than `standard_errors` times the
+    standard error of that difference, s / sqrt(D) (s: the differences' standard deviation, with
+    D - 1). Where the best system and base are both measured on fewer than FEWEST documents, base
+    stays.
 
     Raises:
         BridoError: base is not first, a system was not measured at all, or the systems were
@@ -116,7 +117,9 @@ def choose(
     rows = tuple(_row(system, base, settings, lengths) for system in systems)
     eligible = [row for row in rows if not row.left_out]
     sign = -1 if lower_is_better else 1
-    best = max(eligible, key=lambda row: sign * row.quality)
+    # Not by mean quality: a system may be measured on the easier documents alone. NaN is base's own
+    # gain, or that of a system that shares no document with it: they gain 0, and base comes first.
+    best = max(eligible, key=lambda row: sign * np.nan_to_num(row.difference))
     chosen, reason = best.name, "best"
     if best.documents < FEWEST:
         chosen, reason = base.name, "few documents"

@@ -61,7 +61,7 @@ def verdict(
     lines += _better_but_for_length(choice, by, standard_errors)
     columns = told_columns(systems, by)
     if chosen != "base":
-        lines.append(_gain(chosen, columns, systems, differences))
+        lines.append(_gain(chosen, by, columns, systems, differences))
     lines.append(_control(chosen, by, columns, systems, differences, control, ordered))
     if by[0] == "mentions" and (line := coverage_warning(systems, chosen)):
         lines.append(line)
@@ -111,12 +111,11 @@ def _keep(choice: Mapping[str, Any], by: ColumnKey) -> str:
             f"compare systems. Base stays. Use {FEWEST} or more, better 100: section `data` says "
             "how many there are."
         )
-    elif chosen != "base":
-        value = _text(by, top["quality"])
-        line = f"Keep `{chosen}`: it is best {where} ({counted} {value}, base {own})."
-    elif best == "base":
+    elif best == chosen:
+        # Not "it is best": others may be as good, and those that are left out better.
         others = "no other system that meets the conditions" if out else "no other system"
-        line = f"Keep `base`: {others} is better {where} ({counted} {own})."
+        values = own if chosen == "base" else f"{_text(by, top['quality'])}, base {own}"
+        line = f"Keep `{chosen}`: {others} is better {where} ({counted} {values})."
     else:
         gap, error = (_text(by, abs(top[key])) for key in ("difference", "standard_error"))
         line = (
@@ -169,11 +168,12 @@ def _better_but_for_length(
 
 def _gain(
     chosen: str,
+    by: ColumnKey,
     columns: list[ColumnKey],
     systems: Mapping[str, Estimates],
     differences: Mapping[str, Estimates],
 ) -> str:
-    """The numbers of test documents, with paired intervals."""
+    """The numbers of test documents, with paired intervals, and whether the gain stands there."""
     parts = []
     for column in columns:
         own, new, gap = (
@@ -182,14 +182,25 @@ def _gain(
             item_of(differences.get(f"{chosen} - base", {}), column),
         )
         if own and new and gap:
+            # The two means may be of other documents than their difference, and say the opposite.
+            alike = own.documents == new.documents == gap.documents
+            both = "" if alike else f", of {gap.documents:,} documents that have both"
             parts.append(
                 f"{_name(column)} {_text(column, own.mean)} -> {_text(column, new.mean)} "
-                f"({_gap(column, gap)})"
+                f"({_gap(column, gap)}{both})"
             )
     documents = _tested(systems[chosen])
-    return (
+    line = (
         f"On {documents:,} test documents, base -> {chosen} (difference with its 95 % interval): "
         f"{'; '.join(parts)}."
+    )
+    gap = item_of(differences.get(f"{chosen} - base", {}), by)
+    if gap is None or direction(gap, *by) > 0:
+        return line
+    # Where five systems are just as good as base, every second run keeps one of them.
+    return (
+        f"{line} So {chosen} is not clearly better than base: what is best on validation documents "
+        "may be so by chance."
     )
 
 
@@ -210,7 +221,10 @@ def _control(
         )
     what = f"The control (`{control}`: the same scores, shuffled)"
     if chosen == control:
-        return f"{what} is the chosen system: the order of the candidates does not matter here."
+        return (
+            f"{what} is the chosen system: among the systems that could be kept no order of the "
+            "candidates did better."
+        )
     own = item_of(systems[control], by)
     if own is None:
         return f"{what} was not measured."

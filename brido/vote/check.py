@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from brido.stats import bootstrap_interval, means, percentiles, resampled_ratios
+from brido.stats import FEWEST, bootstrap_interval, means, percentiles, resampled_ratios
 from brido.utils.arguments import as_numbers
 from brido.utils.errors import ArgumentError
 
@@ -106,10 +106,13 @@ def accuracies(
 ) -> list[Share]:
     """The accuracy of K scores with bootstrap intervals over documents.
 
-    counts [K, D, 2] by `pair_counts`.
+    counts [K, D, 2] by `pair_counts`. Documents without a pair say nothing: where fewer than FEWEST
+    have some, the ends of the interval are NaN.
     """
     right, pairs = counts[:, :, 0].T, counts[:, :, 1].T
     low, high = percentiles(resampled_ratios(right, pairs, samples, seed), confidence)
+    few = (pairs > 0).sum(0) < FEWEST
+    low, high = np.where(few, np.nan, [low, high])
     total = pairs.sum(0)
     mean = np.divide(right.sum(0), total, out=np.full(len(total), np.nan), where=total > 0)
     rows = zip(mean.tolist(), low.tolist(), high.tolist(), map(int, total), strict=True)

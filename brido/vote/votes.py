@@ -112,10 +112,12 @@ def _rows(
     rows = []
     for place, scores in enumerate(orders):
         elected = ranking(scores)[:, 0]
+        # An order without scores elects no candidate: a document may lack a reference.
+        elects = ~np.isnan(scores).all(1)
         row: dict[str, Any] = shares[place] | {"left": shares[place + len(orders)]}
-        row["elected_unsupported"] = _share_of(arrays["unsupported"][every, elected] > 0)
+        row["elected_unsupported"] = _share_of((arrays["unsupported"][every, elected] > 0)[elects])
         if good is not None:
-            row["elected_good"] = _share_of(good[every, elected])
+            row["elected_good"] = _share_of(good[every, elected][elects])
         rows.append(row)
     return rows
 

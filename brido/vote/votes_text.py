@@ -49,12 +49,11 @@ def votes_text(check: Mapping[str, Any]) -> str:
 
 def table_rows(check: Mapping[str, Any]) -> list[list[str]]:
     """The cells of each order's row, below HEADINGS, and at the end those of base's own output."""
-    documents = check["documents"]
     rows = [
         [
             row["label"],
-            interval(row["left"], documents),
-            interval(row, documents),
+            interval(row["left"]),
+            interval(row),
             percent(row["elected_unsupported"]),
             percent(row.get("elected_good")),
         ]
@@ -67,11 +66,11 @@ def table_rows(check: Mapping[str, Any]) -> list[list[str]]:
     return rows
 
 
-def interval(share: Mapping[str, float] | None, documents: int) -> str:
-    """Return a mean with its interval, which fewer than FEWEST documents do not have."""
+def interval(share: Mapping[str, Any] | None) -> str:
+    """Return a mean with its interval, which pairs of fewer than FEWEST documents do not have."""
     if share is None or share["mean"] is None:
         return "–"
-    if documents < FEWEST:
+    if share["low"] is None:
         return f"{share['mean']:.3f}"
     return f"{share['mean']:.3f} [{share['low']:.3f}, {share['high']:.3f}]"
 
@@ -143,7 +142,8 @@ def election_sentence(election: Mapping[str, Any]) -> str:
             f"{who} in {first:,} of {documents:,} documents, base's own output in {second:,}; "
             f"fewer than {FEWEST} documents have no interval."
         )
-    mean, low, high = (f"{100 * gap[end]:+.1f}" for end in ("mean", "low", "high"))
+    # z: a rounded -0.0 would look like a loss.
+    mean, low, high = (f"{100 * gap[end]:+z.1f}" for end in ("mean", "low", "high"))
     points = f"{mean} points [{low}, {high}]"
     first, second = percent(elected["mean"]), percent(own["mean"])
     if side := beside(gap, 0.0):
@@ -157,8 +157,11 @@ def election_sentence(election: Mapping[str, Any]) -> str:
 
 
 def beside(share: Mapping[str, float], value: float) -> int:
-    """Return on which side of a value an interval lies: -1 below, 1 above, 0 if it holds it."""
-    return int(share["low"] > value) - int(share["high"] < value)
+    """Return on which side of a value an interval lies: -1 below, 1 above, 0 if it holds it.
+
+    The ends count as sentences print them: three decimals of a share, one of points.
+    """
+    return int(round(share["low"], 3) > value) - int(round(share["high"], 3) < value)
 
 
 def _left_sentence(name: str, row: Mapping[str, Any], check: Mapping[str, Any]) -> str:
@@ -170,10 +173,13 @@ def _left_sentence(name: str, row: Mapping[str, Any], check: Mapping[str, Any]) 
         )
     text = (
         f"What is left of `{name}` without {taken_out(check)} prefers the better candidate in "
-        f"{interval(left, check['documents'])} of {left['pairs']:,} pairs"
+        f"{interval(left)} of {left['pairs']:,} pairs"
     )
-    if check["documents"] < FEWEST:
-        return f"{text} (chance: {CHANCE:.3f})."
+    if left["low"] is None:
+        return (
+            f"{text} (chance: {CHANCE:.3f}); pairs of fewer than {FEWEST} documents have no "
+            "interval."
+        )
     side = beside(left, CHANCE)
     if not side:
         return f"{text}; chance ({CHANCE:.3f}) lies inside this interval."

@@ -60,7 +60,11 @@ def test_three_systems_and_two_readers_who_agree_beyond_chance(tmp_path):
     assert shares == {"a": "0.0", "b": "25.0", "c": "100.0"}
     assert [line.split(":")[0] for line in said[4:8:2]] == ["c - a", "c - b"]
     # 5 of 6 the same; by chance 3/6 x 2/6 + 3/6 x 4/6 = 1/2: kappa (5/6 - 1/2) / (1/2) = 2/3.
-    assert said[-1] == "two readers agree on 83.3 % of 6 summaries, kappa 0.67"
+    assert said[-1] == "two readers agree on 83.3 % of 6 pairs of readings, kappa 0.67"
+    # A third reader makes three pairs of each of the six summaries.
+    shutil.copy(tmp_path / "marks.jsonl", tmp_path / "marks-3.jsonl")
+    said = reading.count([tmp_path]).splitlines()
+    assert said[-1].startswith("two readers agree on 88.9 % of 18 pairs of readings, kappa ")
 
 
 def test_two_counts_a_summary_say_what_is_contradicted_and_what_is_not_mentioned(tmp_path):

@@ -45,10 +45,11 @@ def slowly(systems, how, lower, references):
                 change = min(change, abs(mean(one.words) / references - 1))
             keys += ["length_change"] * bool(change > how.length_change + 1e-9)
         out[one.name] = keys
-    best, value = None, None
-    for one in systems:
-        own = mean(measured(one.quality)) * (-1 if lower else 1)
-        if not out[one.name] and (best is None or own > value):
+    best, value = base, 0.0
+    for one in systems[1:]:
+        gains = measured(one.quality - base.quality)
+        own = (mean(gains) if gains else 0.0) * (-1 if lower else 1)
+        if not out[one.name] and own > value:
             best, value = one, own
     pairs = zip(best.quality, base.quality, strict=True)
     gaps = measured((b - a if lower else a - b) for a, b in pairs)
@@ -117,6 +118,22 @@ def test_base_wins_ties_and_stays_where_it_is_best():
     assert chosen(system("worse", coins(49)), how=none) == ("base", "base is best")
     assert chosen(system("better", coins(51)), how=none) == ("better", "best")
     assert chosen() == ("base", "base is best")
+
+
+@pytest.mark.parametrize("lower", [False, True])
+def test_who_is_measured_on_the_easier_documents_alone_is_not_the_best_for_that(lower):
+    """Of the 40 easier ones `all` is better than `easy`; `worse` is below base wherever it is."""
+    base = [0.5] * 60 + [0.9] * 40
+    others = {
+        "easy": [nan] * 60 + [0.95] * 40,
+        "all": [0.85] * 60 + [0.97] * 40,
+        "worse": [nan] * 60 + [0.8] * 40,
+    }
+    sign = -1.0 if lower else 1.0
+    made = {name: system(name, [sign * value for value in own]) for name, own in others.items()}
+    base = system("base", [sign * value for value in base])
+    assert chosen(made["easy"], made["all"], base=base, lower=lower) == ("all", "best")
+    assert chosen(made["worse"], base=base, lower=lower) == ("base", "base is best")
 
 
 # Of 100 documents d are better and none worse: mean d / 100, standard error
@@ -265,8 +282,8 @@ def test_no_document_that_both_have_is_no_reason_to_change():
     base = system("base", [0.0] * 20 + [nan] * 20)
     apart = system("new", [nan] * 20 + [1.0] * 20)
     choice = choose([base, apart], FREE)
-    assert (choice.chosen, choice.best, choice.reason) == ("base", "new", "few documents")
-    assert (choice.plain()["chosen"], choice.plain()["best"]) == ("base", "new")
+    assert (choice.chosen, choice.best, choice.reason) == ("base", "base", "base is best")
+    assert (choice.plain()["chosen"], choice.plain()["best"]) == ("base", "base")
     assert choice.plain()["systems"]["new"]["difference"] is None
     one = system("new", [1.0] + [nan] * 19 + [1.0] * 20)
     with warnings.catch_warnings(action="error"):

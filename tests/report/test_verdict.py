@@ -58,8 +58,8 @@ def test_the_chosen_system_with_its_numbers_on_test_documents():
     }
     keep, gain, order = told(choice(), gaps)
     assert keep == (
-        "Keep `brioInf`: it is best on 120 validation documents (good summaries 81.0 %, base "
-        "69.0 %)."
+        "Keep `brioInf`: no other system is better on 120 validation documents (good summaries "
+        "81.0 %, base 69.0 %)."
     )
     assert gain == (
         "On 300 test documents, base -> brioInf (difference with its 95 % interval): "
@@ -108,6 +108,32 @@ def test_a_column_that_few_documents_have_does_not_say_how_many_there_are():
     }
     _, gain, _ = told(choice(), control=None, systems=systems)
     assert gain.startswith("On 300 test documents")
+
+
+def test_a_difference_of_fewer_documents_than_its_means_says_so():
+    few = [numbers((mean, low, high, 90)) for mean, low, high in ((0.8, 0.7, 0.9), (-0.1,) * 3)]
+    systems = {"base": numbers(0.7), "brioInf": few[0]}
+    _, gain, _ = told(choice(), {"brioInf - base": few[1]}, control=None, systems=systems)
+    assert "70.0 % -> 80.0 % (-10.0 [-10.0, -10.0], of 90 documents that have both)" in gain
+
+
+@pytest.mark.parametrize(
+    ("by", "gap", "clear"),
+    [
+        (GOOD, (0.05, 0.01, 0.09), True),
+        (GOOD, (0.05, 0.0006, 0.09), True),
+        (GOOD, (0.05, 0.0004, 0.09), False),
+        (GOOD, (0.01, -0.03, 0.05), False),
+        (GOOD, (-0.05, -0.09, -0.01), False),
+        (("mentions", "unsupported"), (-0.05, -0.09, -0.01), True),
+        (("mentions", "unsupported"), (0.05, 0.01, 0.09), False),
+    ],
+)
+def test_a_gain_that_test_documents_do_not_show_may_be_chance(by, gap, clear):
+    gaps = {"brioInf - base": numbers(**{by[1]: gap})}
+    _, gain, _ = told(choice(), gaps, by)
+    chance = "brioInf is not clearly better than base: what is best on validation documents may be"
+    assert (chance in gain) != clear
 
 
 @pytest.mark.parametrize(("documents", "warns"), [(1, True), (19, True), (20, False)])
@@ -179,6 +205,15 @@ def test_who_was_left_out_is_named_with_the_condition():
     assert keep.endswith(
         " Left out: brioInf (loses too much ROUGE-1), control (its length differs too much)."
     )
+
+
+def test_a_better_system_that_was_left_out_makes_the_kept_one_not_the_best():
+    made = choice(control=["rouge_loss"])
+    made["systems"]["control"]["quality"] = 0.9
+    keep, *_ = told(made)
+    assert keep.startswith("Keep `brioInf`: no other system that meets the conditions is better on")
+    assert keep.endswith("(good summaries 81.0 %, base 69.0 %). Left out: control (loses too much "
+                         "ROUGE-1).")  # fmt: skip
 
 
 KEPT = {"chosen": "base", "reason": "base is best"}
@@ -321,10 +356,14 @@ def test_a_system_without_an_order_says_nothing_of_orders(good, said):
 def test_the_control_itself_is_chosen():
     gaps = {"control - base": numbers((0.05, 0.01, 0.09))}
     keep, gain, order = told(choice("control"), gaps)
-    assert keep.startswith("Keep `control`: it is best")
+    assert keep.startswith("Keep `control`: no other system is better")
     assert "75.0 % (+5.0 [+1.0, +9.0])" in gain
     assert "is the chosen system" in order
-    assert "does not matter" in order
+    # An order that was left out for its length may do better, and a worse one matters too.
+    assert "does not matter" not in order
+    assert order.endswith(
+        "among the systems that could be kept no order of the candidates did better."
+    )
 
 
 def test_without_a_control_the_command_that_trains_one():

@@ -31,7 +31,9 @@ def test_the_lines_the_bars_and_the_table():
 
 
 def test_few_documents_have_no_intervals():
-    shown = vote_check(CHECK | {"documents": 5})
+    few = {"low": None, "high": None}
+    row = ROW | few | {"left": ROW["left"] | few}
+    shown = vote_check(CHECK | {"orders": {"vote": row, "none": NONE}})
     (bar,) = shown.bars
     assert (bar.text, bar.low, bar.high) == ("0.462", 0.462, 0.462)
     assert shown.orders[1] == ["vote, flat", "0.462", "0.597", "25.0 %", "–"]

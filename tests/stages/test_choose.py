@@ -133,6 +133,23 @@ def test_a_variant_says_nothing_of_the_order(project):
         assert not choose.on_an_order(load_params(), "vote")
 
 
+def test_a_system_that_was_trained_otherwise_than_the_control_says_nothing_of_the_order(project):
+    same_rouge()
+    good(base=30, vote=50, control=40, guided=30)
+    control = {"scoring": {"shuffle": True}}
+    for own in ({"loss": "listwise"}, {"learning_rate": 1e-5}):
+        tuned = {"vote": {"training": own}, "control": control}
+        synthetic_run.write_params(project, variants=VARIANTS, tuned=tuned)
+        assert not choose.on_an_order(load_params(), "vote")
+        # The control under the same loss or rate is one of this order.
+        tuned["control"] = control | {"training": own}
+        synthetic_run.write_params(project, variants=VARIANTS, tuned=tuned)
+        assert choose.on_an_order(load_params(), "vote")
+    tuned["control"] = control
+    synthetic_run.write_params(project, variants=VARIANTS, tuned=tuned)
+    assert chosen()["verdict"][2].endswith("]. vote is better.")
+
+
 def test_lower_case_documents_are_remembered(project, monkeypatch):
     same_rouge()
     params = load_params()

@@ -114,7 +114,9 @@ def test_texts_of_other_scripts_are_said_or_compared_by_unicode_words(capsys):
         write_table(Path(f"data/pool/{split}.parquet"), [[pooled(split, texts)]], POOL)
     settings(unit="sentence")
     pairwise.main()
-    assert "pairwise.tokenizer" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "pairwise.tokenizer" in said
+    assert "evaluation.rouge.tokenizer" in said
     settings(unit="sentence", tokenizer="unicode")
     pairwise.main()
     assert "warning" not in capsys.readouterr().err

@@ -1,6 +1,8 @@
 """Kendall's tau, top-1, the learning rates, and the history file."""
 
 import math
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,8 +13,10 @@ from scipy.stats import kendalltau
 from tiny_models import tiny_bart
 
 from brido.likelihood.likelihood import candidate_log_likelihood
+from brido.tables import CORPUS, write_table
 from brido.training.batches import learning_rate, warmup_updates
 from brido.training.contrastive import ContrastiveTask
+from brido.training.sample import sample_generator
 from brido.training.state import write_history
 from brido.training.validation import (
     kendall_tau,
@@ -28,6 +32,26 @@ def test_tau_is_scipys(pairs: list[tuple[int, int]]) -> None:
     expected = kendalltau(first, second).statistic
     actual = kendall_tau(first, second)
     assert actual == pytest.approx(expected, nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("document", "right", "wrong"),
+    [
+        ("A train hit a bus near Oakdale.", "A train hit a bus.", "Cows like grass."),
+        ("一列火车撞上公共汽车。", "火车撞上公共汽车。", "牛喜欢草。"),
+    ],
+)
+def test_a_generator_is_measured_in_any_script(
+    tmp_path: Path, document: str, right: str, wrong: str
+) -> None:
+    row = {"id": "d", "document": document, "summary": right, "references": [right]}
+    write_table(tmp_path / "validation.parquet", [[row]], CORPUS)
+    sample = [SimpleNamespace(id="d")]
+    settings = SimpleNamespace(max_candidate_tokens=8)
+    task = SimpleNamespace(validation=sample, settings=settings, documents_at_once=1)
+    generator = sample_generator(task, tmp_path / "validation.parquet")  # type: ignore[arg-type]
+    assert generator.measure([right])["rouge"] == pytest.approx(100)
+    assert generator.measure([wrong])["rouge"] == 0
 
 
 def test_rank_measures_of_three_documents() -> None:

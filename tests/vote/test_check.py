@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from brido.stats import bootstrap_interval
 from brido.utils.errors import ArgumentError
 from brido.vote.check import (
-    Share,
     accuracies,
     comparable_pairs,
     compared_shares,
@@ -106,7 +105,18 @@ def test_no_pair_has_no_accuracy():
 
 
 def test_one_pair_has_an_accuracy():
-    assert accuracies(np.array([[[1.0, 1.0]]]), 50, 0.9, 0) == [Share(1.0, 1.0, 1.0, 1)]
+    (share,) = accuracies(np.array([[[1.0, 1.0]]]), 50, 0.9, 0)
+    assert (share.mean, share.count) == (1.0, 1)
+
+
+@pytest.mark.parametrize(("documents", "known"), [(1, False), (19, False), (20, True)])
+def test_an_interval_needs_pairs_of_twenty_documents(documents, known):
+    counts = np.zeros((2, 100, 2))
+    counts[:, :documents] = [[3.0, 3.0]]
+    counts[1, 50:53] = [[1.0, 2.0]]
+    first, second = accuracies(counts, 50, 0.9, 0)
+    assert (math.isnan(first.low), math.isnan(first.high)) == (not known, not known)
+    assert math.isnan(second.low) == (documents == 1)
 
 
 def test_compared_shares_are_means_and_the_intervals_of_their_seed():

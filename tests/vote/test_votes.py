@@ -15,7 +15,14 @@ from brido.vote.check import pair_accuracy
 from brido.vote.consensus import consensus_scores
 from brido.vote.rankings import LABELS, fixed_orders, left_of, preferences
 from brido.vote.votes import CheckSettings, check_votes
-from brido.vote.votes_text import beside, legend, table_rows, taken_out, votes_text
+from brido.vote.votes_text import (
+    beside,
+    election_sentence,
+    legend,
+    table_rows,
+    taken_out,
+    votes_text,
+)
 
 DOCUMENTS, SIZE = 60, 5
 HOW = CheckSettings("a judge", 0.15)
@@ -125,12 +132,29 @@ def test_an_election_by_hand():
 @pytest.mark.parametrize(
     ("low", "high", "side"),
     [(-0.2, 0.1, 0), (-0.1, 0.2, 0), (0.0, 0.2, 0), (-0.2, 0.0, 0), (0.0, 0.0, 0),
-     (1e-6, 0.2, 1), (-0.2, -1e-6, -1)],
+     (6e-4, 0.2, 1), (4e-4, 0.2, 0), (-0.2, -6e-4, -1), (-0.2, -4e-4, 0)],
 )  # fmt: skip
 @pytest.mark.parametrize("value", [0.0, 0.5])
 def test_an_interval_lies_beside_a_value_or_holds_it(low, high, side, value):
     share = {"mean": value + (low + high) / 2, "low": value + low, "high": value + high}
     assert beside(share, value) == side
+
+
+@pytest.mark.parametrize(
+    ("gap", "points", "sure"),
+    [
+        ((0.0121, 0.0002, 0.0240), "+1.2 points [+0.0, +2.4]", False),
+        ((0.0121, 0.0006, 0.0240), "+1.2 points [+0.1, +2.4]", True),
+        ((-0.0002, -0.0100, 0.0096), "+0.0 points [-1.0, +1.0]", False),
+    ],
+)
+def test_a_sentence_says_what_its_digits_say(gap, points, sure):
+    shares = {"elected": {"mean": 0.2, "documents": 3000}, "base": {"mean": 0.19}}
+    shares["difference"] = dict(zip(("mean", "low", "high"), gap, strict=True))
+    sentence = election_sentence({"order": "vote", "unsupported": shares})
+    assert points in sentence
+    assert ("more often" in sentence) == sure
+    assert ("chance" in sentence) != sure
 
 
 def elected(wrong, own_wrong, **more):
@@ -264,8 +288,41 @@ def test_few_documents_have_no_interval(documents):
     assert ("[" in votes_text(check)) == (not few)
     assert ("points" in votes_text(check)) == (not few)
     assert (f"of {documents} documents, base's own output in 0;" in check["lines"][0]) == few
-    assert check["lines"][-1].endswith("(chance: 0.500).") == few
+    assert ("(chance: 0.500); pairs of fewer than 20 documents" in check["lines"][-1]) == few
     assert ("[" in vote_check(check).bars[0].text) == (not few)
+
+
+def test_an_order_elects_nobody_of_a_document_that_it_has_no_scores_of():
+    """Half of the documents have no reference; of these the first candidates are unsupported."""
+    arrays, orders = made()
+    arrays["similarity"][::2, :, -1] = math.nan
+    arrays["unsupported"][:] = 0
+    arrays["unsupported"][::2, 0] = 1
+    arrays["whole"][:] = True
+    arrays["whole"][::2] = False
+    rows = check_votes(arrays, orders, HOW)["fixed"]
+    for name in ("half", "reference"):
+        assert (rows[name]["elected_unsupported"], rows[name]["elected_good"]) == (0.0, 1.0)
+    assert rows["shorter"]["elected_good"] == 0.5
+
+
+@pytest.mark.parametrize("documents", [1, FEWEST - 1, FEWEST])
+def test_pairs_of_few_documents_decide_nothing_however_many_documents_have_none(documents):
+    arrays, _ = made()
+    arrays["unsupported"][:] = 0
+    arrays["unsupported"][:documents, 1:] = 1
+    arrays["words"][:] = 9
+    del arrays["log_probability"], arrays["copied"]
+    orders = {"vote": -arrays["unsupported"].astype(float)}
+    check = check_votes(arrays, orders, HOW)
+    few, left = documents < FEWEST, check["orders"]["vote"]["left"]
+    assert (left["mean"], left["pairs"]) == (1.0, documents * (SIZE - 1))
+    assert said(check["lines"][-1], "1.000") == (0 if few else 1)
+    assert ((left["low"], left["high"]) == (None, None)) == few
+    (bar, *_), (row, *_) = vote_check(check).bars, table_rows(check)
+    assert (bar.low, bar.high) == (1.0, 1.0)
+    assert ("[" in bar.text) == ("[" in row[1]) == ("[" in row[2]) == (not few)
+    json.dumps(check, allow_nan=False)
 
 
 def test_where_nothing_is_unsupported_no_accuracy_is_known():

@@ -13,7 +13,6 @@ import numpy as np
 
 from brido.checkers.mentions import Mention, mentions_of
 from brido.settings.params import Params
-from brido.stats import FEWEST
 from brido.tables.documents import CandidateDocument
 from brido.vote.votes_text import HEADINGS, interval, legend, table_rows
 
@@ -136,14 +135,13 @@ class VoteCheck:
 def vote_check(check: Mapping[str, Any]) -> VoteCheck:
     """The content of metrics/votes.json for the page."""
     rows = [*check["orders"].values(), *check["fixed"].values()]
-    documents = check["documents"]
-    bars = [_bar(row, documents) for row in rows if row["left"] and row["left"]["mean"] is not None]
+    bars = [_bar(row) for row in rows if row["left"] and row["left"]["mean"] is not None]
     return VoteCheck(
         check["lines"], bars, [list(HEADINGS), *table_rows(check)], " ".join(legend(check))
     )
 
 
-def _bar(row: Mapping[str, Any], documents: int) -> Bar:
+def _bar(row: Mapping[str, Any]) -> Bar:
     left = row["left"]
-    low, high = (left["mean"] if documents < FEWEST else left[end] for end in ("low", "high"))
-    return Bar(row["label"], left["mean"], low, high, interval(left, documents))
+    low, high = (left["mean"] if left[end] is None else left[end] for end in ("low", "high"))
+    return Bar(row["label"], left["mean"], low, high, interval(left))
