@@ -70,6 +70,8 @@ class EncoderDecoder(Family):
         """See Family: what the tokenizer makes of documents, inside the prompt if there is one."""
         tokenizer, limit = parts.tokenizer, parts.reading.max_source_tokens
         rows, cut = prompt_of(parts).fit_all(documents, limit)
+        embeddings: Any = parts.model.get_input_embeddings()
+        rows = _known(rows, embeddings.num_embeddings, tokenizer.unk_token_id)
         ids = padded(rows, tokenizer.pad_token_id)
         mask = padded([[1] * len(ids) for ids in rows], 0)
         return Sources(ids, mask, tuple(cut))
@@ -91,6 +93,8 @@ class EncoderDecoder(Family):
         start, begin = start_token(parts.model), parts.tokenizer.bos_token_id
         flat = [text for row in texts for text in row]
         rows = parts.tokenizer(text_target=flat, truncation=True, max_length=limit)["input_ids"]
+        words = len(parts.model.get_output_embeddings().weight)
+        rows = _known(rows, words, parts.tokenizer.unk_token_id)
         if parts.reading.decoder_prefix == "brio" and begin is not None:
             return [ids if ids[:1] == [begin] else [start, *ids] for ids in rows]
         return [[start, *ids] for ids in rows]
@@ -181,6 +185,11 @@ def start_token(model: PreTrainedModel) -> int:
     raise BridoError(
         "this model cannot be searched: its generation_config lacks decoder_start_token_id"
     )
+
+
+def _known(rows: list[list[int]], entries: int, unknown: int) -> list[list[int]]:
+    """Rows of tokens in which those that the model has no embedding of are the unknown one."""
+    return [[token if token < entries else unknown for token in row] for row in rows]
 
 
 class PlainStates(States):

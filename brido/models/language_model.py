@@ -18,7 +18,7 @@ from brido.models.lora import Adapter
 from brido.models.products import pack_layers
 from brido.models.settings import LoraSettings, ReadingSettings
 from brido.models.special_tokens import end_tokens, pad_token
-from brido.models.tokens import Sources, Targets, padded
+from brido.models.tokens import Sources, Targets, padded, spells_only
 from brido.utils.arguments import as_list, as_texts
 from brido.utils.errors import ArgumentError, BridoError
 
@@ -69,7 +69,7 @@ class LanguageModel(ModelParts):
             )
         embeddings: Any = self.model.get_input_embeddings()
         entries = embeddings.num_embeddings
-        if len(self.tokenizer) > entries:
+        if not spells_only(self.tokenizer, entries):
             yield (
                 f"the tokenizer has {len(self.tokenizer)} entries, the model {entries}: they do "
                 "not belong together"
