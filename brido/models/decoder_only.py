@@ -83,7 +83,7 @@ class DecoderOnly(Family):
     ) -> list[list[int]]:
         """See Family. The given token is the last of the prompt; a text of more than `limit` tokens
         is cut and has no end."""
-        prompt = Prompt.of(parts.tokenizer, parts.reading)
+        prompt = Prompt.of(parts.tokenizer, parts.reading).answered(parts.reading)
         end = end_of_answer(parts.tokenizer, parts.reading, end_tokens(parts.model))
         given: list[Any] = [pad_token(parts.model)] * len(texts)
         if sources is not None:
