@@ -172,7 +172,14 @@ def unknown_family(config: Any) -> EncoderDecoder:
     # T5's kin know distances alone; LongT5 also puts tokens together in blocks from the first on.
     relative = hasattr(config, "relative_attention_num_buckets")
     positions = not relative or hasattr(config, "encoder_attention_type")
-    return EncoderDecoder(model_type, shares_source=False, has_positions=positions, unknown=True)
+    return EncoderDecoder(
+        model_type,
+        shares_source=False,
+        has_positions=positions,
+        # PEGASUS-X and BigBird-PEGASUS have PEGASUS's tokenizer.
+        newline="<n>" if "pegasus" in model_type else None,
+        unknown=True,
+    )
 
 
 def start_token(model: PreTrainedModel) -> int:

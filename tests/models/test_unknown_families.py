@@ -7,8 +7,10 @@ import pytest
 import torch
 import transformers
 from tiny_families import FAMILIES, PAD, build_family, sources
+from tiny_models import word_tokenizer
 
 from brido.likelihood import candidate_log_likelihood
+from brido.models import LanguageModel
 from brido.models.causality import check_causal
 from brido.models.completeness import computed
 from brido.models.family import FAMILIES as KNOWN
@@ -108,6 +110,14 @@ def test_a_decoder_that_looks_ahead_is_refused_before_it_writes(monkeypatch):
     monkeypatch.setattr(type(model), "forward", looks_ahead)
     with pytest.raises(BridoError, match="gpt_neox model gives a token another probability"):
         beam_search(model, *sources(), SETTINGS)
+
+
+@pytest.mark.parametrize("kind", ["pegasus", "pegasus_x", "bigbird_pegasus"])
+def test_pegasus_and_its_kin_write_their_new_line_as_a_space(kind):
+    tokenizer = word_tokenizer()
+    tokenizer.add_tokens(["<n>"])
+    ids = tokenizer("w1 <n> w2", return_tensors="pt").input_ids
+    assert LanguageModel(build_family(kind), tokenizer).text(ids) == ["w1 w2"]
 
 
 def test_a_model_is_tried_once_and_stays_in_its_mode():
