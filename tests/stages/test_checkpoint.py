@@ -4,11 +4,13 @@ import json
 import re
 import shutil
 from collections.abc import Callable
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
 import tiny_hub
 import torch
+import transformers
 from safetensors.torch import load_file, save_file
 from tiny_families import build_family
 from tiny_models import word_tokenizer
@@ -16,7 +18,7 @@ from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, MambaConfig, Pega
 
 from brido.candidates.local import Generator
 from brido.models import LanguageModel
-from brido.models.checkpoint import save, store_checkpoint
+from brido.models.checkpoint import SMALL_FILES, save, store_checkpoint
 from brido.models.completeness import incomplete
 from brido.models.settings import ReadingSettings
 from brido.search import SearchSettings
@@ -112,6 +114,13 @@ def test_weights_in_folders_of_a_repository_are_passed_over(hub, hub_folder, run
     nowhere = {"HF_ENDPOINT": "http://127.0.0.1:9"}
     again = ("some/trained", None, str(tmp_path / "again"))
     assert attempt(run_stage, tmp_path, [again], **nowhere) == ["stored"]
+
+
+@pytest.mark.parametrize("name", ["Bart", "M2M100", "Marian", "Pegasus", "Phobert", "ProphetNet"])
+def test_every_file_of_a_vocabulary_is_fetched(name):
+    """PhoBERT's stands beside BARTpho too."""
+    files = getattr(transformers, f"{name}Tokenizer").vocab_files_names.values()
+    assert not [file for file in files if not any(fnmatch(file, one) for one in SMALL_FILES)]
 
 
 def test_a_chat_model_is_stored_with_its_output_layer_and_its_template(
