@@ -14,6 +14,7 @@ from brido.models import LanguageModel
 from brido.models.causality import check_causal
 from brido.models.completeness import computed
 from brido.models.family import FAMILIES as KNOWN
+from brido.models.special_tokens import pad_token
 from brido.search import SearchSettings, beam_search
 from brido.utils.errors import ArgumentError, BridoError
 
@@ -87,6 +88,17 @@ def test_pythia_writes_and_scores_as_transformers_does(kind):
         model, ids, mask, torch.cat([given, found.sequences], 2), 1.0, lengths
     )
     torch.testing.assert_close(likelihood.float(), found.scores)
+
+
+@torch.no_grad()
+def test_a_model_whose_settings_have_no_place_for_a_pad_fills_up_with_its_end():
+    """As CodeGen's, and those of Gemma 3 with images."""
+    settings = {"vocab_size": 64, "n_embd": 16, "n_layer": 1, "n_head": 4, "rotary_dim": 2}
+    config = transformers.CodeGenConfig(**settings, eos_token_id=2, bos_token_id=0)
+    assert not hasattr(config, "pad_token_id")
+    model = transformers.CodeGenForCausalLM(config).eval()
+    assert pad_token(model) == 2
+    assert beam_search(model, *sources(), SETTINGS).sequences.shape[:2] == (2, 3)
 
 
 @pytest.mark.parametrize("kind", ["BertConfig", "RobertaConfig", "BertGenerationConfig"])
