@@ -32,6 +32,7 @@ from brido.models.interface import (
     Steps,
     Texts,
     checkpoints_layers,
+    positions_in,
 )
 from brido.models.replay import can_replay, replayed
 from brido.models.sharing.cross_attention import (
@@ -142,6 +143,9 @@ class EncoderDecoder(Family):
         if self.shares_source and (is_open or not layers):
             return SharingStates(model, states, mask, None if layers or passes == 1 else given)
         return PlainStates(model, states, (mask > 0).long())
+
+    def written_positions(self, config: Any) -> int | None:
+        return positions_in(config, "decoder") if self.has_positions else None
 
     def encode(self, model: PreTrainedModel, sources: Sources) -> Tensor:
         """The encoder's states [B, S, D] of sources."""
