@@ -90,6 +90,16 @@ def test_the_share_of_a_document_that_is_not_read():
     assert 0.5 < long < 1.0
 
 
+def test_what_stands_behind_the_end_is_not_of_the_text():
+    """Some models name a word as the token that fills up, or an end that is not special."""
+    own = language()
+    words = own.tokenizer("the cat", add_special_tokens=False).input_ids
+    pad, end = own.tokenizer.convert_tokens_to_ids(["!", "</think>"])
+    own.model.generation_config.update(pad_token_id=pad, eos_token_id=[END, end])
+    rows = [[*words, END, pad], [*words, end, pad], [*words, words[0], pad]]
+    assert own.text(torch.tensor(rows)) == ["the cat", "the cat", "the catthe!"]
+
+
 def test_a_text_that_is_cut_has_no_end():
     model = language(chat=NO_SYSTEM)
     sources = model.read(DOCUMENTS[:1])

@@ -146,7 +146,7 @@ def test_a_decoder_that_looks_ahead_is_refused_before_it_writes(monkeypatch):
 def test_pegasus_and_its_kin_write_their_new_line_as_a_space(kind):
     tokenizer = word_tokenizer()
     tokenizer.add_tokens(["<n>"])
-    ids = tokenizer("w1 <n> w2", return_tensors="pt").input_ids
+    ids = tokenizer("w1 <n> w2", return_tensors="pt").input_ids  # its first token is given
     assert LanguageModel(build_family(kind), tokenizer).text(ids) == ["w1 w2"]
 
 
