@@ -13,6 +13,7 @@ import torch
 from brido.models.family import family_of
 from brido.models.loading import MOST_UNUSED, SMALLEST_SHARE, weights
 from brido.models.lora import not_finite
+from brido.models.tokens import spells_only
 from brido.utils.errors import BridoError, first_line, short, some
 
 
@@ -64,7 +65,7 @@ def incomplete(
             f"{some(unused, 1)}"
         )
     rows = model.get_input_embeddings().weight.shape[0]
-    if not SMALLEST_SHARE * rows <= len(tokenizer) <= rows:
+    if len(tokenizer) < SMALLEST_SHARE * rows or not spells_only(tokenizer, rows):
         yield (
             f"the tokenizer knows {len(tokenizer):,} tokens, the model {rows:,}: they do not "
             "belong together, or files of the tokenizer are missing"

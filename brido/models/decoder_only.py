@@ -62,10 +62,10 @@ class DecoderOnly(Family):
         """See Family: whole prompts, padded on the left; the document is what is cut."""
         prompt, limit = Prompt.of(parts.tokenizer, parts.reading), parts.reading.max_source_tokens
         rows, cut = prompt.fit_all(documents, limit)
-        # A pad is hidden by the mask, so any token will do where a tokenizer names none.
-        pad, lengths = parts.tokenizer.pad_token_id or 0, torch.tensor([len(row) for row in rows])
+        lengths = torch.tensor([len(row) for row in rows])
         width = int(lengths.max())
-        padded = [[pad] * (width - len(row)) + row for row in rows]
+        # A pad is hidden by the mask, so any token that the model knows will do.
+        padded = [[0] * (width - len(row)) + row for row in rows]
         mask = torch.arange(width) >= width - lengths[:, None]
         return Sources(torch.tensor(padded, dtype=torch.long), mask.long(), tuple(cut))
 
@@ -83,7 +83,7 @@ class DecoderOnly(Family):
     ) -> list[list[int]]:
         """See Family. The given token is the last of the prompt; a text of more than `limit` tokens
         is cut and has no end."""
-        prompt = Prompt.of(parts.tokenizer, parts.reading)
+        prompt = Prompt.of(parts.tokenizer, parts.reading).answered(parts.reading)
         end = end_of_answer(parts.tokenizer, parts.reading, end_tokens(parts.model))
         given: list[Any] = [pad_token(parts.model)] * len(texts)
         if sources is not None:
@@ -101,8 +101,15 @@ class DecoderOnly(Family):
                 f"reading: decoder_prefix {reading.decoder_prefix} is for encoder-decoders only: "
                 "write generation"
             )
+        embeddings: Any = parts.model.get_input_embeddings()
         try:
-            Prompt.of(parts.tokenizer, reading).check(reading.max_source_tokens)
+            prompt = Prompt.of(parts.tokenizer, reading)
+            prompt.check(reading.max_source_tokens)
+            if max(prompt.ids(""), default=0) >= embeddings.num_embeddings:
+                yield (
+                    "the prompt has a control token that the tokenizer knows and the model does "
+                    "not: use another model, or a template without that token"
+                )
         except BridoError as error:
             yield str(error)
 

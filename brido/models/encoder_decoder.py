@@ -11,6 +11,8 @@ from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
+from torch.nn.utils.rnn import pad_sequence
 from transformers import (
     AutoModelForSeq2SeqLM,
     DynamicCache,
@@ -30,6 +32,7 @@ from brido.models.interface import (
     Steps,
     Texts,
     checkpoints_layers,
+    positions_in,
 )
 from brido.models.replay import can_replay, replayed
 from brido.models.sharing.cross_attention import (
@@ -70,6 +73,8 @@ class EncoderDecoder(Family):
         """See Family: what the tokenizer makes of documents, inside the prompt if there is one."""
         tokenizer, limit = parts.tokenizer, parts.reading.max_source_tokens
         rows, cut = prompt_of(parts).fit_all(documents, limit)
+        embeddings: Any = parts.model.get_input_embeddings()
+        rows = _known(rows, embeddings.num_embeddings, tokenizer.unk_token_id)
         ids = padded(rows, tokenizer.pad_token_id)
         mask = padded([[1] * len(ids) for ids in rows], 0)
         return Sources(ids, mask, tuple(cut))
@@ -91,6 +96,8 @@ class EncoderDecoder(Family):
         start, begin = start_token(parts.model), parts.tokenizer.bos_token_id
         flat = [text for row in texts for text in row]
         rows = parts.tokenizer(text_target=flat, truncation=True, max_length=limit)["input_ids"]
+        words = len(parts.model.get_output_embeddings().weight)
+        rows = _known(rows, words, parts.tokenizer.unk_token_id)
         if parts.reading.decoder_prefix == "brio" and begin is not None:
             return [ids if ids[:1] == [begin] else [start, *ids] for ids in rows]
         return [[start, *ids] for ids in rows]
@@ -137,10 +144,24 @@ class EncoderDecoder(Family):
             return SharingStates(model, states, mask, None if layers or passes == 1 else given)
         return PlainStates(model, states, (mask > 0).long())
 
+    def written_positions(self, config: Any) -> int | None:
+        return positions_in(config, "decoder") if self.has_positions else None
+
     def encode(self, model: PreTrainedModel, sources: Sources) -> Tensor:
         """The encoder's states [B, S, D] of sources."""
-        states: Tensor = model.get_encoder()(input_ids=sources.ids, attention_mask=sources.mask)[0]
-        return states
+        encoder: Any = model.get_encoder()
+        states: Tensor
+        if not hasattr(encoder, "set_attention_type"):
+            states = encoder(input_ids=sources.ids, attention_mask=sources.mask)[0]
+            return states
+        # BigBird takes a batch's last columns, pads or not, for tokens that all attend to, and
+        # stays in full attention behind a batch of short documents: each is read by itself.
+        rows = []
+        for ids, mask in zip(sources.ids, sources.mask, strict=True):
+            encoder.set_attention_type(model.config.attention_type)
+            rows.append(encoder(input_ids=ids[mask > 0][None])[0][0])
+        states = pad_sequence(rows, batch_first=True)
+        return pad(states, (0, 0, 0, sources.ids.shape[1] - states.shape[1]))
 
     def training(self, model: PreTrainedModel) -> AbstractContextManager[Any]:
         return shared_cross_attention(model) if self.shares_source else nullcontext()
@@ -168,7 +189,14 @@ def unknown_family(config: Any) -> EncoderDecoder:
     # T5's kin know distances alone; LongT5 also puts tokens together in blocks from the first on.
     relative = hasattr(config, "relative_attention_num_buckets")
     positions = not relative or hasattr(config, "encoder_attention_type")
-    return EncoderDecoder(model_type, shares_source=False, has_positions=positions, unknown=True)
+    return EncoderDecoder(
+        model_type,
+        shares_source=False,
+        has_positions=positions,
+        # PEGASUS-X and BigBird-PEGASUS have PEGASUS's tokenizer.
+        newline="<n>" if "pegasus" in model_type else None,
+        unknown=True,
+    )
 
 
 def start_token(model: PreTrainedModel) -> int:
@@ -181,6 +209,11 @@ def start_token(model: PreTrainedModel) -> int:
     raise BridoError(
         "this model cannot be searched: its generation_config lacks decoder_start_token_id"
     )
+
+
+def _known(rows: list[list[int]], entries: int, unknown: int) -> list[list[int]]:
+    """Rows of tokens in which those that the model has no embedding of are the unknown one."""
+    return [[token if token < entries else unknown for token in row] for row in rows]
 
 
 class PlainStates(States):

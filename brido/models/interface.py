@@ -35,6 +35,19 @@ def checkpoints_layers(model: PreTrainedModel) -> bool:
     return any(getattr(module, "gradient_checkpointing", False) for module in model.modules())
 
 
+def positions_in(config: Any, *parts: str) -> int | None:
+    """How many positions the settings of a model name, or those of its `parts`; None for none.
+
+    An encoder-decoder that was put together from two models has theirs. A RoBERTa's table begins
+    with rows that no token has.
+    """
+    for part in (config, *(getattr(config, name, None) for name in parts)):
+        positions: int | None = getattr(part, "max_position_embeddings", None)
+        if positions is not None:
+            return positions - (part.pad_token_id + 1 if "roberta" in part.model_type else 0)
+    return None
+
+
 def has_plain_weights(model: PreTrainedModel) -> bool:
     """Whether all weights lie here as they are: none quantized, none in other processes' shards."""
     return all(type(weight) is torch.nn.Parameter for weight in model.parameters())
@@ -162,7 +175,7 @@ class Family(ABC):
 
     def positions(self, config: Any) -> int | None:
         """How many tokens a model can read (and write); None where it sets no limit."""
-        return getattr(config, "max_position_embeddings", None) if self.has_positions else None
+        return positions_in(config, "encoder", "text_config") if self.has_positions else None
 
     def written_positions(self, config: Any) -> int | None:
         """How many tokens a model can write; None where it sets no limit."""

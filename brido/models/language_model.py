@@ -18,7 +18,7 @@ from brido.models.lora import Adapter
 from brido.models.products import pack_layers
 from brido.models.settings import LoraSettings, ReadingSettings
 from brido.models.special_tokens import end_tokens, pad_token
-from brido.models.tokens import Sources, Targets, padded
+from brido.models.tokens import Sources, Targets, padded, spells_only
 from brido.utils.arguments import as_list, as_texts
 from brido.utils.errors import ArgumentError, BridoError
 
@@ -69,7 +69,7 @@ class LanguageModel(ModelParts):
             )
         embeddings: Any = self.model.get_input_embeddings()
         entries = embeddings.num_embeddings
-        if len(self.tokenizer) > entries:
+        if not spells_only(self.tokenizer, entries):
             yield (
                 f"the tokenizer has {len(self.tokenizer)} entries, the model {entries}: they do "
                 "not belong together"
@@ -141,17 +141,24 @@ class LanguageModel(ModelParts):
 
     def text(self, sequences: Tensor) -> list[str]:
         """The texts of written sequences [R, T], special tokens left out, white space tidied."""
+        written, ends = self._ends(sequences)
+        # Pads stand behind the end, and of some models neither is a special token.
+        rows = [row[~end.cummax(0).values].tolist() for row, end in zip(written, ends, strict=True)]
         texts = self.tokenizer.batch_decode(
-            sequences, skip_special_tokens=True, clean_up_tokenization_spaces=False
+            rows, skip_special_tokens=True, clean_up_tokenization_spaces=False
         )
         newline = self.family.newline or " "
         return [" ".join(text.replace(newline, " ").split()) for text in texts]
 
     def ended(self, sequences: Tensor) -> list[bool]:
         """Whether each written sequence [R, T] was ended, be it by force at the maximum length."""
+        return self._ends(sequences)[1].any(1).tolist()
+
+    def _ends(self, sequences: Tensor) -> tuple[Tensor, Tensor]:
+        """What was written of sequences [R, T], without the given tokens, and where an end is."""
         written = sequences[:, self.family.started :]
         ends = torch.tensor(end_tokens(self.model), device=written.device)
-        return torch.isin(written, ends).any(1).tolist()
+        return written, torch.isin(written, ends)
 
     def adapt(self, lora: LoraSettings | None, seed: int) -> None:
         """Let an adapter be trained beside the model's own weights, if settings ask for one."""

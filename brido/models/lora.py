@@ -89,6 +89,7 @@ def merge_adapter(model: PreTrainedModel, folder: Path, key: str) -> PreTrainedM
     with parsing(lambda reason: f"{key}: {folder} cannot be put on this model: {reason}"):
         _check_adapter(folder, key)
         _check_shapes(model, folder, key)
+        _untie(model, folder, key)
         adapted = pretrained(PeftModel, model, model_id=folder, torch_device="cpu")
         _check_weights(adapted, folder, key)
         merged = adapted.merge_and_unload()
@@ -155,6 +156,34 @@ def _check_shapes(model: PreTrainedModel, folder: Path, key: str) -> None:
                     f"{key}: {folder} is of another model: {short(name)} is {shape}, and the "
                     f"weight that it changes is {wanted}"
                 )
+
+
+def _untie(model: PreTrainedModel, folder: Path, key: str) -> None:
+    """Give the output layer its own weights where an adapter changes that or the embeddings alone.
+
+    In a matrix that both share, the change of one would be the other's too.
+
+    Raises:
+        BridoError: an encoder-decoder shares them, in more than two places.
+    """
+    head: Any = model.get_output_embeddings()
+    shared = [
+        name
+        for name, module in model.named_modules(remove_duplicate=False)
+        if head is not None and getattr(module, "weight", None) is head.weight
+    ]
+    with safe_open(folder / WEIGHTS, "pt") as file:
+        held = list(file.keys())
+    changed = [one for one in held if any(f".{name}.lora_" in one for name in shared)]
+    if len(shared) < 2 or not changed:
+        return
+    if model.config.is_encoder_decoder:
+        raise BridoError(
+            f"{key}: {folder} changes weights that embeddings and output layer share, "
+            f"{some(changed, 1)}: they cannot be merged"
+        )
+    head.weight = nn.Parameter(head.weight.detach().clone())
+    model.config.tie_word_embeddings = False
 
 
 def _check_weights(adapted: Any, folder: Path, key: str) -> None:

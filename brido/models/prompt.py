@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -106,9 +106,25 @@ class Prompt:
                 f"max_source_tokens is {limit}: raise it, or shorten prompt and system"
             )
 
+    def answered(self, reading: ReadingSettings) -> Prompt:
+        """Return the same prompt, its lead the white space that the chat template of `reading`
+        writes in front of an answer."""
+        if self.tokenizer.chat_template is None or reading.template is None:
+            return self
+        asked, (before, _) = "question".join(self.pieces), _around_answer(self.tokenizer, reading)
+        between = before.removeprefix(asked)
+        return self if between.strip() else replace(self, lead=between)
+
     def answer(self, text: str) -> list[int]:
         """Return the tokens of an answer, without what ends it; what it spells is text."""
-        text = self.lead + text
+        before, text = self.pieces[-1], self.lead + text
+        # Alone, its first word would have the space that sentencepiece puts in front of any text.
+        ids, there = (
+            tokens_of(self.tokenizer, whole, [(len(before), len(whole))], self._control)
+            for whole in (before + text, before)
+        )
+        if ids[: len(there)] == there:
+            return ids[len(there) :]
         return tokens_of(self.tokenizer, text, [(0, len(text))], self._control)
 
     @cached_property
@@ -125,13 +141,19 @@ def end_of_answer(
     writes none of them, it is the tokenizer's own where that is one, else the first.
     """
     if tokenizer.chat_template is not None and reading.template is not None:
-        turns = [*messages(reading, "question"), {"role": "assistant", "content": MARKS[0]}]
-        (text,) = _rendered(tokenizer, reading, [turns], False)
-        behind = tokenizer(text.rpartition(MARKS[0])[2], add_special_tokens=False).input_ids
-        for token in behind:
+        _, behind = _around_answer(tokenizer, reading)
+        for token in tokenizer(behind, add_special_tokens=False).input_ids:
             if token in ends:
                 return token
     return tokenizer.eos_token_id if tokenizer.eos_token_id in ends else ends[0]
+
+
+def _around_answer(tokenizer: PreTrainedTokenizerBase, reading: ReadingSettings) -> tuple[str, str]:
+    """What the chat template writes before and behind an answer about the document "question"."""
+    turns = [*messages(reading, "question"), {"role": "assistant", "content": MARKS[0]}]
+    (text,) = _rendered(tokenizer, reading, [turns], False)
+    before, _, behind = text.rpartition(MARKS[0])
+    return before, behind
 
 
 def _check_plain(reading: ReadingSettings) -> None:

@@ -153,7 +153,8 @@ def pad_token(model: PreTrainedModel) -> int | None:
     Many decoder-only models have none: they fill up with their (first) end.
     """
     pad = model.generation_config.pad_token_id
-    pad = model.config.pad_token_id if pad is None else pad
+    # Settings of models that see images, and some of old ones, do not have these names at all.
+    pad = getattr(model.config, "pad_token_id", None) if pad is None else pad
     if pad is None and not model.config.is_encoder_decoder:
         return next(iter(end_tokens(model)), None)
     return pad
@@ -162,4 +163,4 @@ def pad_token(model: PreTrainedModel) -> int | None:
 def end_tokens(model: PreTrainedModel) -> tuple[int, ...]:
     """Every token that ends a text of a model."""
     ends = as_tuple(model.generation_config.eos_token_id)
-    return ends or as_tuple(model.config.eos_token_id)
+    return ends or as_tuple(getattr(model.config, "eos_token_id", None))

@@ -50,6 +50,15 @@ def padded(rows: Sequence[Sequence[int]], value: Any, length: int | None = None)
     return torch.tensor([[*row, *[value] * (width - len(row))] for row in rows])
 
 
+def spells_only(tokenizer: Any, entries: int) -> bool:
+    """Whether a model with that many embeddings has all of a tokenizer's words, if not all of its
+    control tokens.
+
+    Summarizers made of BART lack its `<mask>`, and Gemma 3 without images the token of an image.
+    """
+    return set(range(entries, len(tokenizer))) <= set(tokenizer.added_tokens_decoder)
+
+
 def left_padded(sources: Sources) -> tuple[Tensor, Tensor]:
     """ids and mask [B, S] with all pads in front, as many columns as the longest prompt has.
 

@@ -39,7 +39,7 @@ def usage_in(folder: Path, changes: Mapping[str, Any] | None = None) -> Usage:
     config = model_config(folder)
     usage = read_usage(folder)
     if usage is None:
-        usage = Usage(reading=ReadingSettings(max_source_tokens=_readable(config)))
+        usage = Usage(reading=ReadingSettings(max_source_tokens=_readable(folder, config)))
     return changed(usage, changes or {})
 
 
@@ -60,10 +60,13 @@ def changed(usage: Usage, changes: Mapping[str, Any]) -> Usage:
     return usage
 
 
-def _readable(config: Mapping[str, Any]) -> int:
+def _readable(folder: Path, config: Mapping[str, Any]) -> int:
     """The tokens that a model without brido.json reads: half of the positions it has, at most."""
     names = ("max_position_embeddings", "n_positions")
     positions = next((config[name] for name in names if type(config.get(name)) is int), None)
+    if positions is None:
+        # Settings may hold those of two models, or of a part that reads.
+        positions = most_source_tokens(folder, 0)
     if positions is None:
         return LONGEST_SOURCE
     room = positions if config.get("is_encoder_decoder") else positions // 2

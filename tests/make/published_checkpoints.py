@@ -85,7 +85,7 @@ PUBLISHED = {
         config=_OLD_BART,
         seen="huggingface/transformers pull request 36572: the file has "
         "model.decoder.embed_tokens.weight alone of the tied tensors; keras-team/keras-hub issue "
-        "3003: no shared.weight",
+        "3003: no shared.weight; huggingface/transformers issue 3108: no embedding of <mask>",
         taken="final_logits_bias is there, as in the pickled file that it was converted from; no "
         "tokenizer_config.json",
     ),
@@ -105,7 +105,8 @@ PUBLISHED = {
         generation=BART_GENERATION,
         config=_OLD_BART,
         seen="yixinL7/BRIO's examples/hf.py: BartForConditionalGeneration with its tokenizer, 1024 "
-        "source tokens, lower-cased, and `generate` without settings",
+        "source tokens, lower-cased, and `generate` without settings; issue 2: 50264 embeddings of "
+        "50265 tokens",
         taken=BRIO_OF_2022,
     ),
     "Qwen/Qwen3-1.7B": Published(

@@ -2,7 +2,15 @@
 
 import torch
 import transformers
-from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, processors
+from tokenizers import (
+    AddedToken,
+    Tokenizer,
+    decoders,
+    models,
+    normalizers,
+    pre_tokenizers,
+    processors,
+)
 
 SPECIAL = ["<|pad|>", "<s>", "<|end|>", "<|start|>", "<|endoftext|>"]
 PAD, BOS, END, START, TEXT_END = range(5)
@@ -26,6 +34,15 @@ THINKING = (
     "{% if add_generation_prompt %}<|start|>assistant\n"
     "{% if enable_thinking is defined and enable_thinking is false %}<think>\n\n</think>\n\n"
     "{% endif %}{% endif %}"
+)
+# As TinyLlama's and Zephyr's; as Llama 2's and Mistral's, with a space in front of an answer.
+LINES = (
+    "{% for message in messages %}<|{{ message.role }}|>\n{{ message.content }}</s>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|assistant|>\n{% endif %}"
+)
+INST = (
+    "{{ bos_token }}{% for message in messages %}{% if message.role == 'user' %}[INST] "
+    "{{ message.content }} [/INST]{% else %} {{ message.content }}</s>{% endif %}{% endfor %}"
 )
 DATED = "{{ strftime_now('%d %B %Y') }} " + CHATML
 
@@ -55,6 +72,30 @@ def chat_tokenizer(template: str | None = CHATML) -> transformers.PreTrainedToke
     )
     # Such tokens are no special ones in published tokenizers either.
     tokenizer.add_tokens([AddedToken("<think>"), AddedToken("</think>")])
+    tokenizer.chat_template = template
+    return tokenizer
+
+
+def sentencepiece_tokenizer(template: str | None) -> transformers.PreTrainedTokenizerFast:
+    """As Llama 2's: sentencepiece, which puts a space in front of every text."""
+    vocabulary = {token: n for n, token in enumerate(["<unk>", "<s>", "</s>", "▁"])}
+    for letter in map(chr, range(33, 127)):
+        vocabulary[letter] = len(vocabulary)
+    vocabulary |= {f"<0x{byte:02X}>": len(vocabulary) + byte for byte in range(256)}
+    pairs = [("t", "h"), ("th", "e"), ("▁", "the"), ("c", "at"), ("a", "t"), ("▁", "c")]
+    for pair in pairs:
+        for token in (*pair, "".join(pair)):
+            vocabulary.setdefault(token, len(vocabulary))
+    backend = Tokenizer(models.BPE(vocab=vocabulary, merges=pairs, byte_fallback=True))
+    backend.normalizer = normalizers.Sequence(
+        [normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")]
+    )
+    backend.decoder = decoders.Sequence(
+        [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()]
+    )
+    tokenizer = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=backend, bos_token="<s>", eos_token="</s>", unk_token="<unk>"
+    )
     tokenizer.chat_template = template
     return tokenizer
 

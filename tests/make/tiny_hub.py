@@ -164,7 +164,7 @@ def _qwen(folder: Path) -> PreTrainedModel:
 def _bart(folder: Path) -> PreTrainedModel:
     folder.mkdir(parents=True)
     tokenizer = ByteLevelBPETokenizer()
-    special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+    special = ["<s>", "<pad>", "</s>", "<unk>"]
     tokenizer.train_from_iterator(
         (text for pair in texts() for text in pair),
         vocab_size=400,
@@ -180,6 +180,8 @@ def _bart(folder: Path) -> PreTrainedModel:
         **_BART_IDS,
         **_SIZES,
     )
+    # The last token, and none of BART's summarizers has an embedding of it.
+    tokenizer.add_special_tokens(["<mask>"])
     tokenizer.post_processor = RobertaProcessing(("</s>", 2), ("<s>", 0))
     tokenizer.save(str(folder / "tokenizer.json"))
     return _with_bias(BartForConditionalGeneration(config))

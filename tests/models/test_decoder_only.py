@@ -5,7 +5,7 @@ import warnings
 import pytest
 import torch
 import transformers
-from tiny_chat import END, NO_SYSTEM, PAD, chat_tokenizer, tiny_llama
+from tiny_chat import CHATML, END, NO_SYSTEM, PAD, chat_tokenizer, tiny_llama
 from tiny_decoders import CLASSES, build_decoder, build_prompts
 from tokenizers import processors
 
@@ -90,6 +90,16 @@ def test_the_share_of_a_document_that_is_not_read():
     assert 0.5 < long < 1.0
 
 
+def test_what_stands_behind_the_end_is_not_of_the_text():
+    """Some models name a word as the token that fills up, or an end that is not special."""
+    own = language()
+    words = own.tokenizer("the cat", add_special_tokens=False).input_ids
+    pad, end = own.tokenizer.convert_tokens_to_ids(["!", "</think>"])
+    own.model.generation_config.update(pad_token_id=pad, eos_token_id=[END, end])
+    rows = [[*words, END, pad], [*words, end, pad], [*words, words[0], pad]]
+    assert own.text(torch.tensor(rows)) == ["the cat", "the cat", "the catthe!"]
+
+
 def test_a_text_that_is_cut_has_no_end():
     model = language(chat=NO_SYSTEM)
     sources = model.read(DOCUMENTS[:1])
@@ -121,6 +131,19 @@ def test_what_does_not_fit_together_is_refused_with_every_reason():
         "this model lacks a chat template, so it needs a prompt",
     ):
         assert words in str(error.value)
+
+
+def test_control_tokens_that_only_the_tokenizer_knows_cannot_be_spelled():
+    """As Gemma 3 without images, whose tokenizer knows the token of an image."""
+    tokenizer, model = chat_tokenizer(), tiny_llama()
+    tokenizer.add_tokens(["<image>"], special_tokens=True)
+    tokenizer.pad_token = "<image>"
+    own = LanguageModel(model, tokenizer, ReadingSettings(max_source_tokens=60))
+    sources = own.read(["an <image>", "a longer text with an <image>"])
+    assert int(sources.ids.max()) < len(tokenizer) - 1
+    tokenizer.chat_template = "<image>" + CHATML
+    with pytest.raises(BridoError, match="control token that the tokenizer knows and the model"):
+        LanguageModel(model, tokenizer, ReadingSettings(max_source_tokens=60))
 
 
 def test_a_prompt_without_room_for_a_document_is_refused_at_once():

@@ -5,17 +5,21 @@ import warnings
 
 import pytest
 import torch
+import transformers
 from tiny_decoders import GEMMA, SHAPE, TOKENS, build_prompts
-from tiny_models import build_model, build_sources
+from tiny_models import build_model, build_sources, word_tokenizer
 from transformers import Gemma2Config, Gemma2ForCausalLM, MvpConfig, OPTConfig
 
 from brido.likelihood import candidate_log_likelihood
+from brido.models import LanguageModel
 from brido.models import family as families
 from brido.models.decoder_only import DecoderOnly
 from brido.models.decoder_steps import PlainSteps
 from brido.models.encoder_decoder import EncoderDecoder, PlainStates
+from brido.models.settings import ReadingSettings
 from brido.models.tokens import Sources
 from brido.search import SearchSettings, beam_search
+from brido.utils.errors import BridoError
 
 
 @pytest.fixture(autouse=True)
@@ -43,6 +47,31 @@ def test_positions():
     for name, positions in (("bart", 64), ("t5", None)):
         config = build_model(name, seed=0).config
         assert families.family_of(config).positions(config) == positions
+
+
+@pytest.mark.parametrize(("kind", "rows"), [("Bert", 16), ("Roberta", 18)])
+@torch.no_grad()
+def test_two_models_put_together_have_the_positions_of_each(kind, rows):
+    """As bert2bert and roberta2roberta, which summarize CNN/DM and XSum."""
+    sizes = {"vocab_size": 44, "hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
+    sizes |= {"intermediate_size": 16, "pad_token_id": 1}
+    config_of = getattr(transformers, f"{kind}Config")
+    config = transformers.EncoderDecoderConfig.from_encoder_decoder_configs(
+        config_of(**sizes, max_position_embeddings=rows),
+        config_of(**sizes, max_position_embeddings=rows - 4),
+    )
+    model = transformers.EncoderDecoderModel(config).eval()
+    tokens = {"decoder_start_token_id": 0, "pad_token_id": 1, "eos_token_id": 2}
+    model.generation_config.update(**tokens)
+    tokenizer = word_tokenizer()
+    own = LanguageModel(model, tokenizer, ReadingSettings(max_source_tokens=16))
+    sources = own.read(["w1 w2 " * 20])
+    read = model, sources.ids, sources.mask
+    assert beam_search(*read, SearchSettings(max_length=13, min_length=13)).sequences.shape[2] == 13
+    with pytest.raises(BridoError, match="12 positions"):
+        beam_search(*read, SearchSettings(max_length=14))
+    with pytest.raises(BridoError, match="16 positions"):
+        LanguageModel(model, tokenizer, ReadingSettings(max_source_tokens=17))
 
 
 def test_sources_are_taken_without_columns_that_only_others_needed():

@@ -1,6 +1,7 @@
 """Adapters: what they train, what they leave alone, and what is written."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -65,11 +66,11 @@ def test_equal_seeds_write_equal_bytes(tmp_path: Path) -> None:
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
 
 
-def stored_llama(tokens: int = 64) -> torch.nn.Module:
+def stored_llama(tokens: int = 64, tied: bool = False) -> torch.nn.Module:
     sizes = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1}
     heads = {"num_attention_heads": 2, "num_key_value_heads": 2, "vocab_size": tokens}
     torch.manual_seed(0)
-    return LlamaForCausalLM(LlamaConfig(**sizes, **heads))
+    return LlamaForCausalLM(LlamaConfig(**sizes, **heads, tie_word_embeddings=tied))
 
 
 def written_adapter(folder: Path, base: torch.nn.Module, **settings: object) -> torch.nn.Module:
@@ -102,6 +103,25 @@ def test_an_adapter_that_brings_embeddings_is_merged_with_them(
 ) -> None:
     expected = logits(written_adapter(tmp_path, stored_llama(), **settings))
     torch.testing.assert_close(logits(merge_adapter(stored_llama(), tmp_path, "key")), expected)
+
+
+@pytest.mark.parametrize("changed", ["embed_tokens", "lm_head"])
+def test_a_change_of_one_of_two_that_share_their_weights_stays_its_own(
+    changed: str, tmp_path: Path
+) -> None:
+    settings = {"target_modules": ["q_proj", changed]}
+    expected = logits(written_adapter(tmp_path / "adapter", stored_llama(tied=True), **settings))
+    merged: Any = merge_adapter(stored_llama(tied=True), tmp_path / "adapter", "key")
+    torch.testing.assert_close(logits(merged), expected)
+    merged.save_pretrained(tmp_path / "merged")
+    again = LlamaForCausalLM.from_pretrained(tmp_path / "merged")
+    torch.testing.assert_close(logits(again), expected)
+
+
+def test_a_change_of_weights_that_an_encoder_decoder_shares_is_refused(tmp_path: Path) -> None:
+    written_adapter(tmp_path, build_model("bart", 0), target_modules=["q_proj", "lm_head"])
+    with pytest.raises(BridoError, match="embeddings and output layer share"):
+        merge_adapter(build_model("bart", 0), tmp_path, "key")
 
 
 def test_an_adapter_of_a_wider_model_names_both_shapes(tmp_path: Path) -> None:

@@ -3,7 +3,19 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tiny_chat import BOS, CHATML, DATED, END, NO_SYSTEM, TEXT_END, THINKING, chat_tokenizer
+from tiny_chat import (
+    BOS,
+    CHATML,
+    DATED,
+    END,
+    INST,
+    LINES,
+    NO_SYSTEM,
+    TEXT_END,
+    THINKING,
+    chat_tokenizer,
+    sentencepiece_tokenizer,
+)
 
 from brido.models.prompt import Prompt, end_of_answer, message_problems, messages
 from brido.models.settings import ReadingSettings
@@ -122,6 +134,25 @@ def test_a_plain_prompt_and_its_space():
     assert TOKENIZER.decode(prompt.ids(DOCUMENT)) == f"<s>{DOCUMENT}\n\nTL;DR:"
     assert TOKENIZER.convert_ids_to_tokens(prompt.answer("cat")) == ["Ġcat"]
     assert TOKENIZER.convert_ids_to_tokens(made().answer("cat")) == ["c", "a", "t"]
+
+
+@pytest.mark.parametrize("template", [LINES, INST, CHATML])
+@pytest.mark.parametrize("tokenizer_of", [sentencepiece_tokenizer, chat_tokenizer])
+def test_an_answer_has_the_tokens_that_it_has_in_the_whole_chat(tokenizer_of, template):
+    tokenizer, own = tokenizer_of(template), ReadingSettings(prompt="{{ document }}")
+    prompt = Prompt.of(tokenizer, own).answered(own)
+    asked = {"role": "user", "content": DOCUMENT}
+    chat = [asked, {"role": "assistant", "content": "the cat"}]
+    whole = tokenizer.apply_chat_template(chat)["input_ids"]
+    found = prompt.ids(DOCUMENT) + prompt.answer("the cat")
+    assert found == whole[: len(found)]
+
+
+def test_behind_a_plain_prompt_an_answer_has_one_space():
+    tokenizer, own = sentencepiece_tokenizer(None), ReadingSettings(prompt="{{ document }} So: ")
+    prompt = Prompt.of(tokenizer, own).answered(own)
+    whole = tokenizer(f"{DOCUMENT} So: the cat").input_ids
+    assert prompt.ids(DOCUMENT) + prompt.answer("the cat") == whole
 
 
 def test_template_and_prompt_can_be_left_out():

@@ -7,11 +7,14 @@ import pytest
 import torch
 import transformers
 from tiny_families import FAMILIES, PAD, build_family, sources
+from tiny_models import word_tokenizer
 
 from brido.likelihood import candidate_log_likelihood
+from brido.models import LanguageModel
 from brido.models.causality import check_causal
 from brido.models.completeness import computed
 from brido.models.family import FAMILIES as KNOWN
+from brido.models.special_tokens import pad_token
 from brido.search import SearchSettings, beam_search
 from brido.utils.errors import ArgumentError, BridoError
 
@@ -68,6 +71,24 @@ def test_an_encoder_decoder_writes_and_scores_as_transformers_does(kind):
         torch.testing.assert_close(together, alone, rtol=1e-10, atol=1e-10)
 
 
+@torch.no_grad()
+def test_bigbird_reads_a_document_alike_in_any_batch_and_behind_any_other():
+    settings = {"block_size": 2, "num_random_blocks": 1, "encoder_layers": 2}
+    ids, mask = sources(2, 40)
+    ids[1, 21:], mask[1, 21:] = PAD, 0
+    alone, short = (ids[1:, :21], mask[1:, :21]), (ids[:1, :10], mask[:1, :10])
+    model = build_family("bigbird_pegasus", **settings)
+    expected = beam_search(model, *alone, SETTINGS).scores
+    assert model.get_encoder().attention_type == "block_sparse"
+    torch.testing.assert_close(beam_search(model, ids, mask, SETTINGS).scores[1:], expected)
+    beam_search(model, *short, SETTINGS)
+    torch.testing.assert_close(beam_search(model, *alone, SETTINGS).scores, expected)
+    plain = build_family("bigbird_pegasus", **settings).generate(
+        input_ids=alone[0], attention_mask=alone[1], num_beams=3, max_length=10, min_length=4
+    )
+    assert torch.equal(beam_search(model, *alone, SETTINGS).sequences[0, :1], plain)
+
+
 @pytest.mark.parametrize("kind", ["gpt_neox", "gpt_neox_japanese"])
 @torch.no_grad()
 def test_pythia_writes_and_scores_as_transformers_does(kind):
@@ -85,6 +106,17 @@ def test_pythia_writes_and_scores_as_transformers_does(kind):
         model, ids, mask, torch.cat([given, found.sequences], 2), 1.0, lengths
     )
     torch.testing.assert_close(likelihood.float(), found.scores)
+
+
+@torch.no_grad()
+def test_a_model_whose_settings_have_no_place_for_a_pad_fills_up_with_its_end():
+    """As CodeGen's, and those of Gemma 3 with images."""
+    settings = {"vocab_size": 64, "n_embd": 16, "n_layer": 1, "n_head": 4, "rotary_dim": 2}
+    config = transformers.CodeGenConfig(**settings, eos_token_id=2, bos_token_id=0)
+    assert not hasattr(config, "pad_token_id")
+    model = transformers.CodeGenForCausalLM(config).eval()
+    assert pad_token(model) == 2
+    assert beam_search(model, *sources(), SETTINGS).sequences.shape[:2] == (2, 3)
 
 
 @pytest.mark.parametrize("kind", ["BertConfig", "RobertaConfig", "BertGenerationConfig"])
@@ -108,6 +140,14 @@ def test_a_decoder_that_looks_ahead_is_refused_before_it_writes(monkeypatch):
     monkeypatch.setattr(type(model), "forward", looks_ahead)
     with pytest.raises(BridoError, match="gpt_neox model gives a token another probability"):
         beam_search(model, *sources(), SETTINGS)
+
+
+@pytest.mark.parametrize("kind", ["pegasus", "pegasus_x", "bigbird_pegasus"])
+def test_pegasus_and_its_kin_write_their_new_line_as_a_space(kind):
+    tokenizer = word_tokenizer()
+    tokenizer.add_tokens(["<n>"])
+    ids = tokenizer("w1 <n> w2", return_tensors="pt").input_ids  # its first token is given
+    assert LanguageModel(build_family(kind), tokenizer).text(ids) == ["w1 w2"]
 
 
 def test_a_model_is_tried_once_and_stays_in_its_mode():

@@ -4,11 +4,13 @@ import json
 import re
 import shutil
 from collections.abc import Callable
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
 import tiny_hub
 import torch
+import transformers
 from safetensors.torch import load_file, save_file
 from tiny_families import build_family
 from tiny_models import word_tokenizer
@@ -16,7 +18,7 @@ from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, MambaConfig, Pega
 
 from brido.candidates.local import Generator
 from brido.models import LanguageModel
-from brido.models.checkpoint import save, store_checkpoint
+from brido.models.checkpoint import SMALL_FILES, save, store_checkpoint
 from brido.models.completeness import incomplete
 from brido.models.settings import ReadingSettings
 from brido.search import SearchSettings
@@ -114,6 +116,13 @@ def test_weights_in_folders_of_a_repository_are_passed_over(hub, hub_folder, run
     assert attempt(run_stage, tmp_path, [again], **nowhere) == ["stored"]
 
 
+@pytest.mark.parametrize("name", ["Bart", "M2M100", "Marian", "Pegasus", "Phobert", "ProphetNet"])
+def test_every_file_of_a_vocabulary_is_fetched(name):
+    """PhoBERT's stands beside BARTpho too."""
+    files = getattr(transformers, f"{name}Tokenizer").vocab_files_names.values()
+    assert not [file for file in files if not any(fnmatch(file, one) for one in SMALL_FILES)]
+
+
 def test_a_chat_model_is_stored_with_its_output_layer_and_its_template(
     hub, hub_folder, run_stage, tmp_path
 ):
@@ -178,6 +187,17 @@ def test_a_folder_is_stored_with_generation_settings_that_contradict_each_other(
     assert stored["length_penalty"] == 2.0
     record = json.loads((folder.parent / "out" / "source.json").read_text())
     assert record == {"source": str(folder), "revision": None}
+
+
+def test_a_token_that_only_the_tokenizer_knows_is_the_unknown_one(folder: Path):
+    """As `<mask>` of BART's summarizers."""
+    store_checkpoint(str(folder), None, folder.parent / "out", "checkpoints.base")
+    language = LanguageModel.load(folder.parent / "out", ReadingSettings(max_source_tokens=60))
+    tokens, mask = len(language.tokenizer), language.tokenizer.mask_token_id
+    assert mask == tokens - 1 == language.model.get_input_embeddings().num_embeddings
+    unknown = language.tokenizer.unk_token_id
+    assert language.read(["a <mask> b"]).ids[0].tolist().count(unknown) == 1
+    assert language.write([["a <mask> b"]], None, 20).ids[0, 0].tolist().count(unknown) == 1
 
 
 def test_documents_lose_their_ends_whatever_the_tokenizers_settings_say(folder: Path):

@@ -4,7 +4,7 @@ import json
 
 import pytest
 import small_project
-from transformers import AutoModelForSeq2SeqLM
+from transformers import AutoModelForSeq2SeqLM, BertConfig, EncoderDecoderConfig
 
 from brido.models.settings import ReadingSettings
 from brido.search.settings import DecodingSettings, GuidanceSettings, VariantSystem
@@ -91,6 +91,13 @@ def test_a_model_without_the_file_has_defaults_that_options_change(folder):
     ):
         with pytest.raises(BridoError, match=words):
             usage_in(folder, changes)
+
+
+def test_a_model_of_two_reads_what_its_encoder_can(tmp_path):
+    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
+    parts = [BertConfig(**sizes, max_position_embeddings=each) for each in (16, 12)]
+    EncoderDecoderConfig.from_encoder_decoder_configs(*parts).save_pretrained(tmp_path)
+    assert usage_in(tmp_path).reading.max_source_tokens == 16
 
 
 def test_a_models_type_says_that_it_has_an_encoder(folder):
