@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.stats
 
 from experiments import ends, findings, length, numbers, orders, readers, reading, replay
 from experiments.rows import EVIDENCE, make_rows, planned_settings, read_planned
@@ -32,8 +33,9 @@ def test_each_table_is_computed_from_the_committed_rows(finding, page):
 def test_the_page_is_short_and_its_decimals_are_in_tables_or_readings(page):
     assert len(page.splitlines()) <= 200
     tables = "\n".join(line for line in page.splitlines() if line.startswith("|"))
-    folders = [*readers.READINGS.values(), *readers.EARLIER.values()]
-    readings = [reading.count([EVIDENCE / "readings" / name], "base") for name in folders]
+    texts = [*readers.READINGS.values(), *readers.EARLIER.values()]
+    folders = [EVIDENCE / "readings" / name for text in texts for name in text]
+    readings = [reading.count([folder], "base") for folder in folders]
     known = "\n".join([tables, findings.DETAILS.read_text(encoding="utf-8"), *readings])
     text = text_of(page)
     found = re.findall(r"(?<![\w.])[-+]?\d+\.\d+(?![\w.]*\w)", text)
@@ -181,6 +183,19 @@ def test_a_cell_has_the_means_of_the_four_ends():
         "11.0 → 11.0 / 10.0 / 8.7"
     )
     assert ends.ends(runs, lambda run, name: np.nan, ".1f") == ""
+
+
+def test_intervals_of_few_runs_are_as_wide_as_students():
+    runs = np.array([0.1, 0.4, 0.2])
+    found = numbers.interval([np.full(300, run) for run in runs])
+    expected = scipy.stats.ttest_1samp(runs, 0.0).confidence_interval(0.95)
+    assert found == pytest.approx((runs.mean(), *expected))
+    # Runs that are alike by chance are not surer than their documents.
+    alike = [np.repeat([0.0, 1.0], 20)] * 3
+    assert numbers.interval(alike)[1] < 0.45
+    # Groups of two runs each are as sure as one run of each.
+    twice = numbers.interval([np.full(300, run) for run in runs.repeat(2)], alike=[*"aabbcc"])
+    assert twice == pytest.approx(found)
 
 
 def test_intervals_are_over_runs_and_documents():
