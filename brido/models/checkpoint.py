@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 # Everything of a repository that PyTorch models need; other frameworks' weights stay away. A chat
 # template stands in tokenizer_config.json or in a file of its own, without which there is none.
-SMALL_FILES = ["*.json", "*.txt", "*.model", "*.spm", "*.bpe", "*.codes", "*.jinja"]
-SMALL_FILES += ["prophetnet.tokenizer"]
+_VOCABULARIES = ["*.model", "*.spm", "*.bpe", "*.codes", "prophetnet.tokenizer"]
+SMALL_FILES = ["*.json", "*.txt", "*.jinja", *_VOCABULARIES]
 _WEIGHTS = (["*.safetensors"], ["pytorch_model*.bin"])
 # Checkpoints of a training in folders of their own; Mistral's weights a second time.
 _NOT_READ = ["*/*", "consolidated*"]

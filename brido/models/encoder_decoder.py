@@ -158,7 +158,7 @@ class EncoderDecoder(Family):
         # stays in full attention behind a batch of short documents: each is read by itself.
         rows = []
         for ids, mask in zip(sources.ids, sources.mask, strict=True):
-            encoder.set_attention_type(model.config.attention_type)
+            encoder.set_attention_type(encoder.config.attention_type)
             rows.append(encoder(input_ids=ids[mask > 0][None])[0][0])
         states = pad_sequence(rows, batch_first=True)
         return pad(states, (0, 0, 0, sources.ids.shape[1] - states.shape[1]))

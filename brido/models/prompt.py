@@ -117,15 +117,20 @@ class Prompt:
 
     def answer(self, text: str) -> list[int]:
         """Return the tokens of an answer, without what ends it; what it spells is text."""
-        before, text = self.pieces[-1], self.lead + text
+        text = self.lead + text
         # Alone, its first word would have the space that sentencepiece puts in front of any text.
-        ids, there = (
-            tokens_of(self.tokenizer, whole, [(len(before), len(whole))], self._control)
-            for whole in (before + text, before)
-        )
-        if ids[: len(there)] == there:
-            return ids[len(there) :]
-        return tokens_of(self.tokenizer, text, [(0, len(text))], self._control)
+        ids, asked = self._tokens(self.pieces[-1], text), self._asked
+        return ids[len(asked) :] if ids[: len(asked)] == asked else self._tokens("", text)
+
+    def _tokens(self, before: str, text: str) -> list[int]:
+        """Return the tokens of a piece of the prompt and of a text, which spells no control."""
+        inside = (len(before), len(before) + len(text))
+        return tokens_of(self.tokenizer, before + text, [inside], self._control)
+
+    @cached_property
+    def _asked(self) -> list[int]:
+        """The tokens of what stands behind the document."""
+        return self._tokens(self.pieces[-1], "")
 
     @cached_property
     def _control(self) -> tuple[str, ...]:

@@ -89,6 +89,18 @@ def test_bigbird_reads_a_document_alike_in_any_batch_and_behind_any_other():
     assert torch.equal(beam_search(model, *alone, SETTINGS).sequences[0, :1], plain)
 
 
+@torch.no_grad()
+def test_a_bigbird_put_together_with_a_decoder_is_read():
+    small = {"vocab_size": 64, "hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
+    encoder = transformers.BigBirdConfig(**small, block_size=2, num_random_blocks=1)
+    decoder = transformers.BertConfig(**small, is_decoder=True, add_cross_attention=True)
+    config = transformers.EncoderDecoderConfig.from_encoder_decoder_configs(encoder, decoder)
+    for name in ("pad_token_id", "eos_token_id", "decoder_start_token_id"):
+        setattr(config, name, {"pad_token_id": PAD}.get(name, 2))
+    model = transformers.EncoderDecoderModel(config).eval()
+    assert beam_search(model, *sources(2, 40), SETTINGS).sequences.shape[:2] == (2, 3)
+
+
 @pytest.mark.parametrize("kind", ["gpt_neox", "gpt_neox_japanese"])
 @torch.no_grad()
 def test_pythia_writes_and_scores_as_transformers_does(kind):

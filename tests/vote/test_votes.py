@@ -292,7 +292,7 @@ def test_few_documents_have_no_interval(documents):
     assert ("[" in vote_check(check).bars[0].text) == (not few)
 
 
-def test_an_order_elects_nobody_of_a_document_that_it_has_no_scores_of():
+def test_an_order_without_scores_for_a_document_elects_no_candidate():
     """Half of the documents have no reference; of these the first candidates are unsupported."""
     arrays, orders = made()
     arrays["similarity"][::2, :, -1] = math.nan
