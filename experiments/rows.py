@@ -38,6 +38,7 @@ SETTINGS = (
     "SmolLM2, 3,200 articles",
     "SmolLM2, MTS-Dialog",
     "SmolLM2, SciTLDR",
+    "SmolLM2, Debian packages",
 )
 # The sum of each run's stages, where the run kept them.
 SECONDS = EVIDENCE / "seconds.csv"
