@@ -79,6 +79,13 @@ def test_a_spreadsheets_capitals_are_usual_names(tmp_path: Path):
     assert files["document_column"] == "text"
 
 
+def test_the_source_of_an_article_is_not_its_text(tmp_path: Path):
+    rows = [{"source": "BBC", "content": row["dialogue"], "summary": row["summary1"]}
+            for row in dialogues(120)]  # fmt: skip
+    files = look({"train": [write(tmp_path / "a.jsonl", rows)]}).files
+    assert files["document_column"] == "content"
+
+
 def test_repeated_ids_are_one_fault_with_a_way_out(tmp_path: Path):
     rows = [
         {"id": number % 50, "document": row["dialogue"], "summary": row["summary1"]}

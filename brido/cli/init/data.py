@@ -18,9 +18,9 @@ from brido.stats import FEWEST
 from brido.utils.errors import BridoError, quoted, short
 from brido.utils.files import read_file
 
-# Usual names of such columns, the likeliest first.
+# Usual names of such columns, the likeliest first. Beside a body, a source is a newspaper's name.
 DOCUMENTS = (
-    *("document", "article", "text", "dialogue", "dialog", "source", "body", "content"),
+    *("document", "article", "text", "dialogue", "dialog", "body", "content", "source"),
     "abstract",
 )
 _SUMMARIES = ("summary", "highlights", "target", "abstract", "tldr", "headline", "title", "note")
