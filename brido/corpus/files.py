@@ -10,10 +10,9 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
-from brido.corpus.checks import SPLITS, RawRow, is_written_list, made_id, raw_row
+from brido.corpus.checks import SPLITS, RawRow, is_missing, is_written_list, made_id, raw_row
 from brido.corpus.settings import FilesSettings
 from brido.tables import CORPUS
-from brido.utils.blank import is_blank
 from brido.utils.errors import BridoError, quoted, short
 from brido.utils.files import read_file
 from brido.utils.paths import left_behind, user_path
@@ -117,7 +116,7 @@ class FilesSource:
         references = _references(values.get(self.settings.references_column or ""))
         others = [values.get(name) for name in self.settings.summary_columns[1:]]
         # Not every document has as many references as the table has columns for them.
-        further = [text for text in others if not (text is None or _is_blank_text(text))]
+        further = [text for text in others if not is_missing(text)]
         if further and isinstance(references, list | None):
             references = further + (references or [])
         return raw_row(self.settings, values, where, self.has_id[path], references)
@@ -134,10 +133,6 @@ class FilesSource:
             if position < 0:
                 return split
         return "train"
-
-
-def _is_blank_text(value: Any) -> bool:
-    return isinstance(value, str) and is_blank(value)
 
 
 def _meant(name: str, columns: list[str]) -> str:
@@ -174,10 +169,10 @@ def _files_like(pattern: str) -> list[Path]:
 
 def _references(value: Any) -> Any:
     """Further references: a list, or text with a JSON list (CSV has no lists), or one reference."""
+    if is_missing(value):
+        return None
     if not isinstance(value, str):
         return value
-    if not value.strip():
-        return None
     if value.lstrip().startswith("["):
         with contextlib.suppress(ValueError, RecursionError):
             return json.loads(value)
