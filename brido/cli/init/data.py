@@ -48,7 +48,8 @@ class Data:
     """`data.files` for the user's files, and what is in them.
 
     documents: good rows of each split, as the pipeline will cut them; bad: what is wrong with the
-    others; bad_share: their largest share of a split. texts, summaries: of the first documents of
+    others; bad_share: their largest share of a split, or of its first rows, which may be all that a
+    run takes. texts, summaries: of the first documents of
     train (no summaries: no references). doubts: sentences about documents and summaries that can be
     read and look wrong.
     """
@@ -85,10 +86,10 @@ def look(
     share = next(part for most, part in _SHARES if rows <= most)
     checked = max(share, round(min(_MOST, _WANTED / max(rows, 1)), 2))
     settings |= {"validation_fraction": checked, "test_fraction": checked}
-    found, texts, summaries, documents = _read(settings)
+    found, texts, summaries, documents, bad_share = _read(settings)
     if rows >= _TO_MEASURE:
         while _enlarge(settings, found, given):
-            found, texts, summaries, documents = _read(settings)
+            found, texts, summaries, documents, bad_share = _read(settings)
     _check_bad(found, given)
     counts = {split: checks.kept for split, checks in found.items()}
     if min(counts.values()) < _NEEDED:
@@ -100,7 +101,7 @@ def look(
         [f"{split}: {checks.bad.text()}" for split, checks in found.items() if checks.bad],
         texts,
         summaries,
-        max(len(checks.bad) / max(checks.rows, 1) for checks in found.values()),
+        bad_share,
         (
             *repeated,
             *_unused_split(columns, given),
@@ -112,20 +113,25 @@ def look(
 
 def _read(
     settings: Mapping[str, Any],
-) -> tuple[dict[str, SplitChecks], list[str], list[str], DocumentsSeen]:
-    """What each split holds, and the first documents and summaries of train."""
+) -> tuple[dict[str, SplitChecks], list[str], list[str], DocumentsSeen, float]:
+    """What each split holds, the first documents and summaries of train, `Data.bad_share`."""
     source = _source(settings)
     documents = DocumentsSeen()
     texts: list[str] = []
     summaries: list[str] = []
     found: dict[str, SplitChecks] = {}
+    bad_share = 0.0
     for split in SPLITS:
         checks = found[split] = SplitChecks(split, False, MOST_BAD, documents)
         for row in checks.keep_good(source.rows(split)):
+            if checks.rows > _TO_CHOOSE:
+                bad_share = max(bad_share, len(checks.bad) / (checks.rows - 1))
             if split == "train" and checks.kept <= _SAMPLE:
                 texts.append(row["document"])
                 summaries += [row["summary"]] if row["summary"] else []
-    return found, texts, summaries, documents
+        # Of a small split at least as many rows are taken as are good.
+        bad_share = max(bad_share, len(checks.bad) / max(checks.kept, 1))
+    return found, texts, summaries, documents, bad_share
 
 
 def _enlarge(
