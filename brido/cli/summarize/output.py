@@ -174,8 +174,12 @@ def check_output(path: Path | None, resume: bool) -> None:
         raise BridoError(
             f"--output {path} is a folder: name a file, such as {path}/summaries.jsonl"
         )
-    if path.exists():
+    if path.is_file():
         raise BridoError(f"--output {path} is there already: delete it, or name another file")
+    if path.exists():
+        raise BridoError(
+            f"--output {path} is a pipe or a device: leave --output out, and stdout gets the lines"
+        )
     partial = partial_of(path)
     if not resume and partial.exists() and partial.stat().st_size:
         raise BridoError(
