@@ -6,7 +6,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -76,10 +76,12 @@ class FileOutput(Output):
         with self._writing():
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file: BinaryIO = self._partial.open("ab")
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise BridoError(f"another process writes {path}: wait until it ends") from None
+        # Some file systems of clusters have no locks.
+        with suppress(OSError):
+            try:
+                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise BridoError(f"another process writes {path}: wait until it ends") from None
         if self._state.is_file():
             self._go_on()
         else:
