@@ -89,6 +89,17 @@ def test_the_source_of_an_article_is_not_its_text(tmp_path: Path):
     assert files["document_column"] == "content"
 
 
+@pytest.mark.parametrize(
+    ("value", "used"),
+    [(["One."], True), (None, True), ("One.", True), (12, False), ([{"title": "A paper"}], False)],
+)
+def test_the_references_of_a_paper_are_no_references_for_rouge(tmp_path: Path, value, used):
+    rows = [{"body": row["dialogue"], "abstract": row["summary1"], "references": value}
+            for row in dialogues(120)]  # fmt: skip
+    files = look({"train": [write(tmp_path / "a.jsonl", rows)]}).files
+    assert (files.get("references_column") == "references") == used
+
+
 def test_repeated_ids_are_one_fault_with_a_way_out(tmp_path: Path):
     rows = [
         {"id": number % 50, "document": row["dialogue"], "summary": row["summary1"]}

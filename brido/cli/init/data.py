@@ -80,8 +80,8 @@ def look(
     given = {split: list(files[split]) for split in SPLITS if files.get(split)}
     asked = [summary] if isinstance(summary, str) else list(summary or ())
     _check_names(given, document, asked, identity)
-    columns, rows = _columns(find_files("data.files.train", given["train"], []))
-    settings: dict[str, Any] = {**given, **_named(columns, document, asked, identity)}
+    first, rows = _first_and_count(find_files("data.files.train", given["train"], []))
+    settings: dict[str, Any] = {**given, **_named(first, document, asked, identity)}
     # Of few documents a larger share, so that there is something to measure on.
     share = next(part for most, part in _SHARES if rows <= most)
     checked = max(share, round(min(_MOST, _WANTED / max(rows, 1)), 2))
@@ -104,7 +104,7 @@ def look(
         bad_share,
         (
             *repeated,
-            *_unused_split(columns, given),
+            *_unused_split(list(first), given),
             *_few_to_measure(counts),
             *doubts(texts, summaries),
         ),
@@ -213,9 +213,10 @@ def _too_few(found: Mapping[str, int], given: Mapping[str, Any]) -> str:
 
 
 def _named(
-    columns: list[str], document: str | None, asked: list[str], identity: str | None
+    first: Mapping[str, Any], document: str | None, asked: list[str], identity: str | None
 ) -> dict[str, Any]:
-    """The columns of documents, summaries, further references and ids."""
+    """The columns of documents, summaries, further references and ids, by the first row."""
+    columns = list(first)
     text = document or usual(DOCUMENTS, columns) or DOCUMENTS[0]
     named: dict[str, Any] = {"document_column": text}
     if known := identity or usual(("id",), columns):
@@ -224,8 +225,16 @@ def _named(
         return named | {"summary_column": None}
     others = [name for name in columns if name != text]
     chosen = asked or [usual(_SUMMARIES, others) or _SUMMARIES[0]]
-    further = {"references_column": "references"} if "references" in columns else {}
-    return named | {"summary_column": chosen if len(chosen) > 1 else chosen[0]} | further
+    named["summary_column"] = chosen if len(chosen) > 1 else chosen[0]
+    if "references" in columns and _may_be_texts(first["references"]):
+        named["references_column"] = "references"
+    return named
+
+
+def _may_be_texts(value: Any) -> bool:
+    """Whether a value holds references for ROUGE; those of a paper are objects, or a number."""
+    items = value if isinstance(value, list) else [value]
+    return all(item is None or isinstance(item, str) for item in items)
 
 
 def usual(names: Sequence[str], columns: Sequence[str]) -> str | None:
@@ -272,12 +281,12 @@ def _as_options(text: str) -> str:
     return _OPTIONS.sub(lambda key: f"--{key[1].replace('_', '-')}", text)
 
 
-def _columns(paths: Sequence[Path]) -> tuple[list[str], int]:
-    """The columns of the first file, and how many rows all of them have."""
-    columns: list[str] = []
+def _first_and_count(paths: Sequence[Path]) -> tuple[dict[str, Any], int]:
+    """The first row of the first file, and how many rows all of them have."""
+    first: dict[str, Any] = {}
     count = 0
     for path in paths:
         for _, row in read_file(path):
-            columns = columns or list(row)
+            first = first or row
             count += 1
-    return columns, count
+    return first, count
