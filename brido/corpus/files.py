@@ -44,9 +44,11 @@ class FilesSource:
             for split in SPLITS
         }
         self._check_overlap(problems)
-        self.has_id = {
+        columns = {
             path: self._look_at(path, problems) for files in self.files.values() for path in files
         }
+        self._check_references([names for names in columns.values() if names], problems)
+        self.has_id = {path: settings.id_column in names for path, names in columns.items()}
         if problems:
             raise BridoError.from_problems("the files of data.files cannot be used:", problems)
         self.description = {"source": "files", "settings": settings.model_dump(mode="json")}
@@ -63,18 +65,27 @@ class FilesSource:
                 elif files.count(path) > 1:
                     problems.append(f"{_KEY}.{split}: {path} is named more than once")
 
-    def _look_at(self, path: Path, problems: list[str]) -> bool:
-        """Return whether a file has the id column; notes every other column that it lacks."""
+    def _check_references(self, files: list[list[str]], problems: list[str]) -> None:
+        """Note the column of further references if no file has it: some splits may lack them."""
+        name = self.settings.references_column
+        if name and files and not any(name in columns for columns in files):
+            problems.append(
+                f"{_KEY}.references_column: no file has a column {quoted(name)}, the first only "
+                f"{quoted(files[0])}{_meant(name, files[0])}"
+            )
+
+    def _look_at(self, path: Path, problems: list[str]) -> list[str]:
+        """Return a file's columns; notes those that it lacks."""
         settings = self.settings
         try:
             rows = read_file(path)
             first, is_one = next(rows, None), next(rows, None) is None
         except BridoError as error:
             problems.append(str(error))
-            return False
+            return []
         if first is None:
             problems.append(f"{path} has no rows")
-            return False
+            return []
         columns = list(first[1])
         nested = any(isinstance(value, list | dict) for value in first[1].values())
         inside = (
@@ -86,7 +97,6 @@ class FilesSource:
             "id_column": [name for name in [settings.id_column] if name and name != _USUAL_ID],
             "document_column": [settings.document_column],
             "summary_column": settings.summary_columns,
-            "references_column": [name for name in [settings.references_column] if name],
         }
         for key, names in named.items():
             hint = " (null: there are no references)" if key == "summary_column" else ""
@@ -96,7 +106,7 @@ class FilesSource:
                 for name in names
                 if name not in columns
             ]
-        return settings.id_column in columns
+        return columns
 
     def total(self, split: str) -> None:
         """Not known before the files are read."""

@@ -100,6 +100,16 @@ def test_the_references_of_a_paper_are_no_references_for_rouge(tmp_path: Path, v
     assert (files.get("references_column") == "references") == used
 
 
+def test_further_references_of_some_splits_alone_are_used(tmp_path: Path):
+    rows = [{"document": row["dialogue"], "summary": row["summary1"]} for row in dialogues(120)]
+    test = [{**row, "document": f"In test: {row['document']}", "references": ["Two people meet."]}
+            for row in rows]  # fmt: skip
+    train, other = write(tmp_path / "a.jsonl", rows), write(tmp_path / "t.jsonl", test)
+    files = look({"train": [train], "test": [other]}).files
+    assert files["references_column"] == "references"
+    assert "references_column" not in look({"train": [train]}).files
+
+
 def test_repeated_ids_are_one_fault_with_a_way_out(tmp_path: Path):
     rows = [
         {"id": number % 50, "document": row["dialogue"], "summary": row["summary1"]}

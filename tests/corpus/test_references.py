@@ -6,6 +6,7 @@ import pytest
 
 from brido.corpus.files import FilesSource
 from brido.corpus.settings import FilesSettings
+from brido.utils.errors import BridoError
 
 
 @pytest.mark.parametrize("mark", ["NaN", "#N/A", "\\N", " ", ""])
@@ -19,3 +20,16 @@ def test_the_mark_of_a_missing_value_is_no_reference(tmp_path: Path, mark: str, 
     first, second = source.rows("train")
     assert not first.references
     assert second.references == ["Zwei."]
+
+
+def test_some_splits_may_lack_the_column_of_further_references(tmp_path: Path) -> None:
+    texts = {split: f"document,summary\n{split}.,One.\n" for split in ("train", "validation")}
+    texts["test"] = "document,summary,references\ntest.,One.,Two.\n"
+    for split, text in texts.items():
+        (tmp_path / f"{split}.csv").write_text(text)
+    files = {split: str(tmp_path / f"{split}.csv") for split in texts}
+    source = FilesSource(FilesSettings(**files, references_column="references"))
+    found = {split: [row.references for row in source.rows(split)] for split in texts}
+    assert found == {"train": [None], "validation": [None], "test": [["Two."]]}
+    with pytest.raises(BridoError, match="references_column: no file has a column 'reference'"):
+        FilesSource(FilesSettings(**files, references_column="reference"))

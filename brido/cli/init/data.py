@@ -3,7 +3,9 @@
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -80,8 +82,10 @@ def look(
     given = {split: list(files[split]) for split in SPLITS if files.get(split)}
     asked = [summary] if isinstance(summary, str) else list(summary or ())
     _check_names(given, document, asked, identity)
-    first, rows = _first_and_count(find_files("data.files.train", given["train"], []))
-    settings: dict[str, Any] = {**given, **_named(first, document, asked, identity)}
+    columns, rows = _columns(find_files("data.files.train", given["train"], []))
+    settings: dict[str, Any] = {**given, **_named(columns, document, asked, identity)}
+    if asked != ["none"] and _have_references(given):
+        settings["references_column"] = "references"
     # Of few documents a larger share, so that there is something to measure on.
     share = next(part for most, part in _SHARES if rows <= most)
     checked = max(share, round(min(_MOST, _WANTED / max(rows, 1)), 2))
@@ -104,7 +108,7 @@ def look(
         bad_share,
         (
             *repeated,
-            *_unused_split(list(first), given),
+            *_unused_split(columns, given),
             *_few_to_measure(counts),
             *doubts(texts, summaries),
         ),
@@ -213,10 +217,9 @@ def _too_few(found: Mapping[str, int], given: Mapping[str, Any]) -> str:
 
 
 def _named(
-    first: Mapping[str, Any], document: str | None, asked: list[str], identity: str | None
+    columns: list[str], document: str | None, asked: list[str], identity: str | None
 ) -> dict[str, Any]:
-    """The columns of documents, summaries, further references and ids, by the first row."""
-    columns = list(first)
+    """The columns of documents, summaries and ids."""
     text = document or usual(DOCUMENTS, columns) or DOCUMENTS[0]
     named: dict[str, Any] = {"document_column": text}
     if known := identity or usual(("id",), columns):
@@ -225,16 +228,25 @@ def _named(
         return named | {"summary_column": None}
     others = [name for name in columns if name != text]
     chosen = asked or [usual(_SUMMARIES, others) or _SUMMARIES[0]]
-    named["summary_column"] = chosen if len(chosen) > 1 else chosen[0]
-    if "references" in columns and _may_be_texts(first["references"]):
-        named["references_column"] = "references"
-    return named
+    return named | {"summary_column": chosen if len(chosen) > 1 else chosen[0]}
 
 
-def _may_be_texts(value: Any) -> bool:
-    """Whether a value holds references for ROUGE; those of a paper are objects, or a number."""
-    items = value if isinstance(value, list) else [value]
-    return all(item is None or isinstance(item, str) for item in items)
+def _have_references(given: Mapping[str, list[str]]) -> bool:
+    """Whether files have further references: a column of texts, by the first row of each.
+
+    Those of a paper are objects, or a number.
+    """
+    found = []
+    for split, patterns in given.items():
+        for path in find_files(f"data.files.{split}", patterns, []):
+            with suppress(BridoError):  # told with all others
+                found += [
+                    row["references"]
+                    for _, row in islice(read_file(path), 1)
+                    if "references" in row
+                ]
+    texts = [item for value in found for item in (value if isinstance(value, list) else [value])]
+    return bool(found) and all(item is None or isinstance(item, str) for item in texts)
 
 
 def usual(names: Sequence[str], columns: Sequence[str]) -> str | None:
@@ -281,12 +293,12 @@ def _as_options(text: str) -> str:
     return _OPTIONS.sub(lambda key: f"--{key[1].replace('_', '-')}", text)
 
 
-def _first_and_count(paths: Sequence[Path]) -> tuple[dict[str, Any], int]:
-    """The first row of the first file, and how many rows all of them have."""
-    first: dict[str, Any] = {}
+def _columns(paths: Sequence[Path]) -> tuple[list[str], int]:
+    """The columns of the first file, and how many rows all of them have."""
+    columns: list[str] = []
     count = 0
     for path in paths:
         for _, row in read_file(path):
-            first = first or row
+            columns = columns or list(row)
             count += 1
-    return first, count
+    return columns, count
