@@ -76,12 +76,7 @@ class FileOutput(Output):
         with self._writing():
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file: BinaryIO = self._partial.open("ab")
-        # Some file systems of clusters have no locks.
-        with suppress(OSError):
-            try:
-                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise BridoError(f"another process writes {path}: wait until it ends") from None
+        _lock(self._file, path)
         if self._state.is_file():
             self._go_on()
         else:
@@ -184,7 +179,19 @@ def check_output(path: Path | None, resume: bool) -> None:
         )
     partial = partial_of(path)
     if not resume and partial.exists() and partial.stat().st_size:
+        with suppress(OSError), partial.open("rb") as file:
+            _lock(file, path)
         raise BridoError(
             f"--output: {partial} holds the summaries of a command that was stopped: go on with "
             f"--resume, or delete it"
         )
+
+
+def _lock(file: BinaryIO, path: Path) -> None:
+    """Take the lock of what is written of a file; BridoError if another process has it."""
+    # Some file systems of clusters have no locks.
+    with suppress(OSError):
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise BridoError(f"another process writes {path}: wait until it ends") from None
