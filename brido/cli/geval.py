@@ -12,6 +12,7 @@ import click
 import numpy as np
 
 from brido.cli.shared import output_option
+from brido.corpus.checks import is_missing
 from brido.utils.blank import is_blank
 from brido.utils.errors import BridoError, parsing, short
 from brido.utils.extras import extra
@@ -161,10 +162,8 @@ def read_summaries(file: str | Path) -> list[dict[str, Any]]:
                 records.append(record)
     problems = [] if records else ["it has no rows"]
     for number, record in enumerate(records, 1):
-        name = record.get("id")
-        record["id"] = str(number if name is None else name)
-        system = record.get("system")
-        record["system"] = "summary" if system in (None, "") else str(system)
+        record["id"] = _given(record.get("id"), str(number))
+        record["system"] = _given(record.get("system"), "summary")
         for column in ("document", "summary"):
             text = record.get(column)
             # A blank summary has its marks; of a blank document none would mean anything.
@@ -173,13 +172,19 @@ def read_summaries(file: str | Path) -> list[dict[str, Any]]:
                 problems.append(f"row {number} (id {name}): no text in `{column}`")
     twice = Counter((record["id"], record["system"]) for record in records)
     problems += [
-        f"id {short(name)} of system {short(system)} comes {count} times"
+        f"id {short(name)} of system {short(system)} comes {count} times: give each row an id of "
+        "its own, or leave the ids out"
         for (name, system), count in twice.items()
         if count > 1
     ]
     if problems:
         raise BridoError.from_problems(f"{path} cannot be marked:", problems, limit=10)
     return records
+
+
+def _given(value: Any, otherwise: str) -> str:
+    """A value of the user's as a text; where there is none, pandas has NaN and CSV a blank."""
+    return otherwise if value is None or is_missing(str(value)) else str(value)
 
 
 def summary(rows: Iterable[Mapping[str, Any]]) -> str:

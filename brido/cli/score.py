@@ -64,7 +64,8 @@ def command(
         brido score candidates.jsonl -o scored.jsonl
     """
     check_output(output, [file], "JSON lines")
-    if file != "-":
+    # A pipe, such as `<(command)` of a shell, can be read once: like stdin it is not checked first.
+    if Path(file).is_file():
         check_file(file, alpha)
     with told_when_compiling(), input_lines(file) as lines, output_text(output, [file]) as text:
         name = "stdin" if file == "-" else file

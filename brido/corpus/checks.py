@@ -90,11 +90,18 @@ def is_written_list(text: str) -> bool:
     return bool(_WRITTEN_LIST.fullmatch(text))
 
 
+def is_missing(value: Any) -> bool:
+    """Whether a value is null, a blank text, or the mark of a missing value."""
+    return value is None or (
+        isinstance(value, str) and (is_blank(value) or value.strip() in _NO_TEXTS)
+    )
+
+
 def text_fault(text: str) -> str:
     """What shows that a text was not written to be read, behind its name; "" where nothing does."""
     if is_blank(text):
         return "is blank"
-    if text.strip() in _NO_TEXTS:
+    if is_missing(text):
         return f"is {text.strip()}, the mark of a missing or wrong value"
     return "is a list as Python writes it, not a text" if is_written_list(text) else ""
 

@@ -10,10 +10,9 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
-from brido.corpus.checks import SPLITS, RawRow, is_written_list, made_id, raw_row
+from brido.corpus.checks import SPLITS, RawRow, is_missing, is_written_list, made_id, raw_row
 from brido.corpus.settings import FilesSettings
 from brido.tables import CORPUS
-from brido.utils.blank import is_blank
 from brido.utils.errors import BridoError, quoted, short
 from brido.utils.files import read_file
 from brido.utils.paths import left_behind, user_path
@@ -45,9 +44,11 @@ class FilesSource:
             for split in SPLITS
         }
         self._check_overlap(problems)
-        self.has_id = {
+        columns = {
             path: self._look_at(path, problems) for files in self.files.values() for path in files
         }
+        self._check_references([names for names in columns.values() if names], problems)
+        self.has_id = {path: settings.id_column in names for path, names in columns.items()}
         if problems:
             raise BridoError.from_problems("the files of data.files cannot be used:", problems)
         self.description = {"source": "files", "settings": settings.model_dump(mode="json")}
@@ -64,18 +65,27 @@ class FilesSource:
                 elif files.count(path) > 1:
                     problems.append(f"{_KEY}.{split}: {path} is named more than once")
 
-    def _look_at(self, path: Path, problems: list[str]) -> bool:
-        """Return whether a file has the id column; notes every other column that it lacks."""
+    def _check_references(self, files: list[list[str]], problems: list[str]) -> None:
+        """Note the column of further references if no file has it: some splits may lack them."""
+        name = self.settings.references_column
+        if name and files and not any(name in columns for columns in files):
+            problems.append(
+                f"{_KEY}.references_column: no file has a column {quoted(name)}, the first only "
+                f"{quoted(files[0])}{_meant(name, files[0])}"
+            )
+
+    def _look_at(self, path: Path, problems: list[str]) -> list[str]:
+        """Return a file's columns; notes those that it lacks."""
         settings = self.settings
         try:
             rows = read_file(path)
             first, is_one = next(rows, None), next(rows, None) is None
         except BridoError as error:
             problems.append(str(error))
-            return False
+            return []
         if first is None:
             problems.append(f"{path} has no rows")
-            return False
+            return []
         columns = list(first[1])
         nested = any(isinstance(value, list | dict) for value in first[1].values())
         inside = (
@@ -87,7 +97,6 @@ class FilesSource:
             "id_column": [name for name in [settings.id_column] if name and name != _USUAL_ID],
             "document_column": [settings.document_column],
             "summary_column": settings.summary_columns,
-            "references_column": [name for name in [settings.references_column] if name],
         }
         for key, names in named.items():
             hint = " (null: there are no references)" if key == "summary_column" else ""
@@ -97,7 +106,7 @@ class FilesSource:
                 for name in names
                 if name not in columns
             ]
-        return settings.id_column in columns
+        return columns
 
     def total(self, split: str) -> None:
         """Not known before the files are read."""
@@ -117,7 +126,7 @@ class FilesSource:
         references = _references(values.get(self.settings.references_column or ""))
         others = [values.get(name) for name in self.settings.summary_columns[1:]]
         # Not every document has as many references as the table has columns for them.
-        further = [text for text in others if not (text is None or _is_blank_text(text))]
+        further = [text for text in others if not is_missing(text)]
         if further and isinstance(references, list | None):
             references = further + (references or [])
         return raw_row(self.settings, values, where, self.has_id[path], references)
@@ -134,10 +143,6 @@ class FilesSource:
             if position < 0:
                 return split
         return "train"
-
-
-def _is_blank_text(value: Any) -> bool:
-    return isinstance(value, str) and is_blank(value)
 
 
 def _meant(name: str, columns: list[str]) -> str:
@@ -174,10 +179,10 @@ def _files_like(pattern: str) -> list[Path]:
 
 def _references(value: Any) -> Any:
     """Further references: a list, or text with a JSON list (CSV has no lists), or one reference."""
+    if is_missing(value):
+        return None
     if not isinstance(value, str):
         return value
-    if not value.strip():
-        return None
     if value.lstrip().startswith("["):
         with contextlib.suppress(ValueError, RecursionError):
             return json.loads(value)

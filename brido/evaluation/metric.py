@@ -20,7 +20,7 @@ from statistics import fmean
 from typing import Any, Literal
 
 from brido.utils.arguments import as_list, as_texts
-from brido.utils.errors import ArgumentError, BridoError
+from brido.utils.errors import ArgumentError, BridoError, quoted
 from brido.utils.progress import MakeProgress, quiet
 from brido.utils.sections import Section
 from brido.work.settings import RuntimeSettings
@@ -224,13 +224,20 @@ class Metric:
         """The metric of one system's summaries; default settings, and nothing shown, unless given.
 
         Raises:
-            ArgumentError: the inputs are not lists of texts, or not equally many.
+            ArgumentError: the inputs are not lists of texts, or not equally many, or the settings
+                are another metric's.
             BridoError: what the metric says a user can mend.
             ValueError: the metric broke its declaration: other columns, or other rows than inputs.
         """
         inputs = inputs.checked()
+        used = self.settings() if settings is None else settings
+        if not isinstance(used, self.settings):
+            raise ArgumentError(
+                f"{self.name}: settings must be {self.settings.__name__}(KEY=VALUE), not "
+                f"{quoted(settings)}"
+            )
         extra = (runtime,) if self.needs_runtime else ()
-        result = self.evaluate(inputs, settings or self.settings(), progress, *extra)
+        result = self.evaluate(inputs, used, progress, *extra)
         if not len(result.rows) == len(result.details) == len(inputs.ids):
             raise ValueError(f"{self.name}: {len(result.rows)} rows of {len(inputs.ids)} documents")
         if any(tuple(row) != self.names for row in result.rows):

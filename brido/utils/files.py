@@ -97,7 +97,7 @@ def input_lines(name: str) -> Iterator[Iterator[bytes]]:
     path = Path(name)
     ending = ending_of(path)
     if ending == ".parquet":
-        yield (json.dumps(row, default=str).encode() for _, row in _parquet(path))
+        yield _rows_as_json(path)
         return
     if ending in (".csv", ".tsv") and path.exists():
         raise BridoError(
@@ -108,6 +108,22 @@ def input_lines(name: str) -> Iterator[Iterator[bytes]]:
         opened = open_text(path)
     with opened as stream:
         yield _one_a_line(path, stream)
+
+
+def _rows_as_json(path: Path) -> Iterator[bytes]:
+    """The rows of a Parquet file as JSON lines; dates and decimal numbers become texts."""
+
+    def as_text(value: Any) -> str:
+        # Older writers mark no column as text.
+        return value.decode() if isinstance(value, bytes) else str(value)
+
+    for place, row in _parquet(path):
+        try:
+            yield json.dumps(row, default=as_text).encode()
+        except UnicodeDecodeError:
+            raise BridoError(
+                f"{path}: {place} holds bytes that are not UTF-8: leave their column out"
+            ) from None
 
 
 def _one_a_line(path: Path, stream: io.BufferedReader) -> Iterator[bytes]:

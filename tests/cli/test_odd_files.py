@@ -68,6 +68,15 @@ def test_objects_of_several_lines_tables_and_other_encodings_are_read(folder):
     assert "Excel" in refused("score", "rows.jsonl")
 
 
+def test_texts_that_parquet_has_as_bytes_are_texts_and_other_bytes_are_refused():
+    texts = [[text.encode() for text in row["candidates"]] for row in ROWS]
+    pq.write_table(pa.table({"id": ["0", "1", "2"], "candidates": texts}), "bytes.parquet")
+    done = CliRunner().invoke(group, ["score", "bytes.parquet"])
+    assert json.loads(done.stdout.splitlines()[0])["candidates"] == ROW["candidates"]
+    pq.write_table(pa.table({"candidates": texts, "image": [b"\xff"] * 3}), "image.parquet")
+    assert "image.parquet row 1" in refused("score", "image.parquet")
+
+
 def test_stdin_is_read_as_a_file_is(monkeypatch, capsys):
     def given(content, read):
         monkeypatch.setattr("sys.stdin", stdin(content))

@@ -2,12 +2,15 @@
 
 import json
 import os
+from itertools import islice
 from pathlib import Path
 
 import pytest
 
 from brido.cli.init.data import look
 from brido.cli.init.doubts import doubts, example
+from brido.corpus.checks import SplitChecks
+from brido.corpus.duplicates import DocumentsSeen
 from brido.corpus.files import FilesSource
 from brido.corpus.settings import FilesSettings
 from brido.utils.errors import BridoError
@@ -79,6 +82,34 @@ def test_a_spreadsheets_capitals_are_usual_names(tmp_path: Path):
     assert files["document_column"] == "text"
 
 
+def test_the_source_of_an_article_is_not_its_text(tmp_path: Path):
+    rows = [{"source": "BBC", "content": row["dialogue"], "summary": row["summary1"]}
+            for row in dialogues(120)]  # fmt: skip
+    files = look({"train": [write(tmp_path / "a.jsonl", rows)]}).files
+    assert files["document_column"] == "content"
+
+
+@pytest.mark.parametrize(
+    ("value", "used"),
+    [(["One."], True), (None, True), ("One.", True), (12, False), ([{"title": "A paper"}], False)],
+)
+def test_the_references_of_a_paper_are_no_references_for_rouge(tmp_path: Path, value, used):
+    rows = [{"body": row["dialogue"], "abstract": row["summary1"], "references": value}
+            for row in dialogues(120)]  # fmt: skip
+    files = look({"train": [write(tmp_path / "a.jsonl", rows)]}).files
+    assert (files.get("references_column") == "references") == used
+
+
+def test_further_references_of_some_splits_alone_are_used(tmp_path: Path):
+    rows = [{"document": row["dialogue"], "summary": row["summary1"]} for row in dialogues(120)]
+    test = [{**row, "document": f"In test: {row['document']}", "references": ["Two people meet."]}
+            for row in rows]  # fmt: skip
+    train, other = write(tmp_path / "a.jsonl", rows), write(tmp_path / "t.jsonl", test)
+    files = look({"train": [train], "test": [other]}).files
+    assert files["references_column"] == "references"
+    assert "references_column" not in look({"train": [train]}).files
+
+
 def test_repeated_ids_are_one_fault_with_a_way_out(tmp_path: Path):
     rows = [
         {"id": number % 50, "document": row["dialogue"], "summary": row["summary1"]}
@@ -112,6 +143,22 @@ def test_bad_rows_are_counted_over_what_is_cut_from_one_file(tmp_path: Path):
     with pytest.raises(BridoError, match="--train: 1[0-2] of 60 rows are bad") as error:
         look({"train": [write(tmp_path / "a.jsonl", rows)]}, "dialogue", "summary1")
     assert "max_bad_fraction" not in str(error.value)
+
+
+def test_bad_rows_may_be_among_the_first_which_are_all_that_a_run_takes(tmp_path: Path):
+    files = {}
+    for split in ("train", "validation", "test"):
+        rows = [{**row, "id": row["fname"], "dialogue": f"{split}: {row['dialogue']}"}
+                for row in dialogues(100)]  # fmt: skip
+        for row in rows[:5]:
+            row["summary1"] = " "
+        files[split] = [write(tmp_path / f"{split}.jsonl", rows)]
+    data = look(files, "dialogue", "summary1")
+    checks = SplitChecks("validation", False, data.bad_share, DocumentsSeen())
+    # As data.max_evaluated of the smallest run cuts it.
+    first = islice(FilesSource(FilesSettings(**data.files)).rows("validation"), 40)
+    assert len(list(checks.keep_good(first))) == 35
+    assert checks.problem() is None
 
 
 def test_files_of_their_own_are_judged_by_themselves(tmp_path: Path, file):

@@ -98,3 +98,6 @@ def test_a_folder_with_something_else_is_refused(home) -> None:
         with pytest.raises(BridoError, match=Path(name).name):
             own(name, "--train", "a.jsonl")
     assert [path.name for path in (home / "full").iterdir()] == ["thesis.tex"]
+    # As a shell leaves a pattern without quotes.
+    with pytest.raises(BridoError, match=r"a\.jsonl is a file.* in quotes"):
+        own("a.jsonl", "--train", "a.jsonl")

@@ -137,6 +137,17 @@ def test_an_empty_input_is_an_error(tmp_path, monkeypatch, content):
     assert not (tmp_path / "out.jsonl").exists()
 
 
+def test_a_pipe_of_the_shell_is_read_once(tmp_path):
+    reading, writing = os.pipe()
+    os.write(writing, json.dumps(RECORD).encode())
+    os.close(writing)
+    try:
+        (found,) = scored(tmp_path, f"/dev/fd/{reading}")
+    finally:
+        os.close(reading)
+    assert found["scores"] == score_record(RECORD)["scores"]
+
+
 def test_each_line_is_answered_before_the_next_is_sent(tmp_path):
     environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-m", "brido", "score", "--alpha", "inf"]

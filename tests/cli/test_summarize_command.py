@@ -423,6 +423,7 @@ def test_a_project_uses_its_choice_or_a_system_that_is_named(tmp_path, capsys):
         (["a.txt", "--model", "M", "-o", "-"], ["stdout"]),
         (["a.txt", "--model", "M", "-o", "~/s.jsonl"], ["~"]),
         (["a.txt", "--model", "M", "-o", "a.txt"], ["is there already"]),
+        (["a.txt", "--model", "M", "-o", "pipe"], ["pipe or a device", "stdout"]),
         (["a.txt", "--model", "M", "-o", "a.txt/s.jsonl"], ["cannot be written"]),
         (["a.txt", "--model", "M", "--max-source-tokens", "400"], ["40 positions"]),
         (["a.txt", "--model", "M", "--max-source-tokens", "400", "-o", "s.jsonl"], ["positions"]),

@@ -287,7 +287,7 @@ def test_a_missing_column_names_those_present_for_every_file(tmp_path: Path):
     paths = three(tmp_path, [{"key": "1", "text": "T.", "summary": "S."}], "rows.csv")
     message = refused(tmp_path, **paths, id_column="key", references_column="refs")
     assert "rows.csv has no column 'document', only ['key', 'text', 'summary']" in message
-    assert "rows.csv has no column 'refs'" in message
+    assert "no file has a column 'refs'" in message
     assert "validation.jsonl has no column 'key'" in message
 
 

@@ -57,6 +57,12 @@ def test_inputs_that_cannot_be_meant_are_refused(changes, named):
         toy([]).measure(replace(INPUTS, **changes))
 
 
+@pytest.mark.parametrize("settings", [{"use_stemmer": False}, EvaluationSettings().mentions])
+def test_settings_of_another_kind_are_refused(settings):
+    with pytest.raises(ArgumentError, match=r"rouge: settings must be RougeSettings\("):
+        find_metric("rouge").measure(INPUTS, settings)
+
+
 def test_inputs_of_a_metric_become_lists():
     given = Inputs(("a", "b"), np.array(["x", "y"]), iter(["x", "y"]), np.array([["x"], ["y"]]))
     assert given.checked() == replace(INPUTS, ids=("a", "b"))

@@ -3,7 +3,9 @@
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +20,9 @@ from brido.stats import FEWEST
 from brido.utils.errors import BridoError, quoted, short
 from brido.utils.files import read_file
 
-# Usual names of such columns, the likeliest first.
+# Usual names of such columns, the likeliest first. Beside a body, a source is a newspaper's name.
 DOCUMENTS = (
-    *("document", "article", "text", "dialogue", "dialog", "source", "body", "content"),
+    *("document", "article", "text", "dialogue", "dialog", "body", "content", "source"),
     "abstract",
 )
 _SUMMARIES = ("summary", "highlights", "target", "abstract", "tldr", "headline", "title", "note")
@@ -48,7 +50,8 @@ class Data:
     """`data.files` for the user's files, and what is in them.
 
     documents: good rows of each split, as the pipeline will cut them; bad: what is wrong with the
-    others; bad_share: their largest share of a split. texts, summaries: of the first documents of
+    others; bad_share: their largest share of a split, or of its first rows, which may be all that a
+    run takes. texts, summaries: of the first documents of
     train (no summaries: no references). doubts: sentences about documents and summaries that can be
     read and look wrong.
     """
@@ -81,14 +84,16 @@ def look(
     _check_names(given, document, asked, identity)
     columns, rows = _columns(find_files("data.files.train", given["train"], []))
     settings: dict[str, Any] = {**given, **_named(columns, document, asked, identity)}
+    if asked != ["none"] and _have_references(given):
+        settings["references_column"] = "references"
     # Of few documents a larger share, so that there is something to measure on.
     share = next(part for most, part in _SHARES if rows <= most)
     checked = max(share, round(min(_MOST, _WANTED / max(rows, 1)), 2))
     settings |= {"validation_fraction": checked, "test_fraction": checked}
-    found, texts, summaries, documents = _read(settings)
+    found, texts, summaries, documents, bad_share = _read(settings)
     if rows >= _TO_MEASURE:
         while _enlarge(settings, found, given):
-            found, texts, summaries, documents = _read(settings)
+            found, texts, summaries, documents, bad_share = _read(settings)
     _check_bad(found, given)
     counts = {split: checks.kept for split, checks in found.items()}
     if min(counts.values()) < _NEEDED:
@@ -100,7 +105,7 @@ def look(
         [f"{split}: {checks.bad.text()}" for split, checks in found.items() if checks.bad],
         texts,
         summaries,
-        max(len(checks.bad) / max(checks.rows, 1) for checks in found.values()),
+        bad_share,
         (
             *repeated,
             *_unused_split(columns, given),
@@ -112,20 +117,25 @@ def look(
 
 def _read(
     settings: Mapping[str, Any],
-) -> tuple[dict[str, SplitChecks], list[str], list[str], DocumentsSeen]:
-    """What each split holds, and the first documents and summaries of train."""
+) -> tuple[dict[str, SplitChecks], list[str], list[str], DocumentsSeen, float]:
+    """What each split holds, the first documents and summaries of train, `Data.bad_share`."""
     source = _source(settings)
     documents = DocumentsSeen()
     texts: list[str] = []
     summaries: list[str] = []
     found: dict[str, SplitChecks] = {}
+    bad_share = 0.0
     for split in SPLITS:
         checks = found[split] = SplitChecks(split, False, MOST_BAD, documents)
         for row in checks.keep_good(source.rows(split)):
+            if checks.rows > _TO_CHOOSE:
+                bad_share = max(bad_share, len(checks.bad) / (checks.rows - 1))
             if split == "train" and checks.kept <= _SAMPLE:
                 texts.append(row["document"])
                 summaries += [row["summary"]] if row["summary"] else []
-    return found, texts, summaries, documents
+        # Of a small split at least as many rows are taken as are good.
+        bad_share = max(bad_share, len(checks.bad) / max(checks.kept, 1))
+    return found, texts, summaries, documents, bad_share
 
 
 def _enlarge(
@@ -209,7 +219,7 @@ def _too_few(found: Mapping[str, int], given: Mapping[str, Any]) -> str:
 def _named(
     columns: list[str], document: str | None, asked: list[str], identity: str | None
 ) -> dict[str, Any]:
-    """The columns of documents, summaries, further references and ids."""
+    """The columns of documents, summaries and ids."""
     text = document or usual(DOCUMENTS, columns) or DOCUMENTS[0]
     named: dict[str, Any] = {"document_column": text}
     if known := identity or usual(("id",), columns):
@@ -218,8 +228,25 @@ def _named(
         return named | {"summary_column": None}
     others = [name for name in columns if name != text]
     chosen = asked or [usual(_SUMMARIES, others) or _SUMMARIES[0]]
-    further = {"references_column": "references"} if "references" in columns else {}
-    return named | {"summary_column": chosen if len(chosen) > 1 else chosen[0]} | further
+    return named | {"summary_column": chosen if len(chosen) > 1 else chosen[0]}
+
+
+def _have_references(given: Mapping[str, list[str]]) -> bool:
+    """Whether files have further references: a column of texts, by the first row of each.
+
+    Those of a paper are objects, or a number.
+    """
+    found = []
+    for split, patterns in given.items():
+        for path in find_files(f"data.files.{split}", patterns, []):
+            with suppress(BridoError):  # told with all others
+                found += [
+                    row["references"]
+                    for _, row in islice(read_file(path), 1)
+                    if "references" in row
+                ]
+    texts = [item for value in found for item in (value if isinstance(value, list) else [value])]
+    return bool(found) and all(item is None or isinstance(item, str) for item in texts)
 
 
 def usual(names: Sequence[str], columns: Sequence[str]) -> str | None:

@@ -44,7 +44,10 @@ def check_place(folder: Path, root: Path) -> None:
         BridoError: it is a file, or neither empty nor a project of this checkout.
     """
     if folder.exists() and not folder.is_dir():
-        raise BridoError(f"{folder} is a file: name a folder that is new or empty")
+        raise BridoError(
+            f"{folder} is a file: name a folder that is new or empty. A pattern of several files "
+            "stands in quotes (--train 'my/*.jsonl')"
+        )
     link = folder / "stages"
     if folder.is_dir() and any(folder.iterdir()) and link.resolve() != root / "stages":
         raise BridoError(

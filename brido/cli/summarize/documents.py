@@ -53,7 +53,8 @@ class Documents:
         """column: that holds the document; None: the first usual name. whole: a file is one text.
 
         Raises:
-            BridoError: a file is missing or of an unknown kind (all named).
+            BridoError: a file is missing, of an unknown kind, or its first row has no column with
+                documents (all named).
         """
         self._files, self._column, self._whole = list(files) or [STDIN], column, whole
         self.left_out = LeftOut()
@@ -79,13 +80,27 @@ class Documents:
             return f"{name}: there is no such file"
         if path.is_dir():
             return f"{name} is a folder: name its files ({name}/*)"
-        if self._whole or ending_of(path) in _TEXT + _JSON + _TABLES:
+        if self._whole:
             return ""
+        if ending_of(path) in _TEXT + _JSON + _TABLES:
+            # What was read of a pipe would be lost.
+            return self._problem_inside(name) if path.is_file() else ""
         if not path.is_file():
             # `<(command)` of a shell has no ending.
             return f"{name} is a pipe or a device: give what it holds on stdin (-)"
         known = ", ".join(_JSON + _TABLES + _TEXT)
         return f"{name}: its ending is unknown; known are {known} (--text reads any file as a text)"
+
+    def _problem_inside(self, name: str) -> str:
+        """What is wrong at the start of a file: of the last one, better known before the first."""
+        try:
+            for row in self._rows(name, name):
+                if not row.problem:
+                    self._column_of(name, row.values)
+                    break
+        except BridoError as error:
+            return str(error)
+        return ""
 
     def __iter__(self) -> Iterator[Named]:
         several = len(self._files) > 1

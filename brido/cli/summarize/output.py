@@ -6,7 +6,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -76,10 +76,7 @@ class FileOutput(Output):
         with self._writing():
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file: BinaryIO = self._partial.open("ab")
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise BridoError(f"another process writes {path}: wait until it ends") from None
+        _lock(self._file, path)
         if self._state.is_file():
             self._go_on()
         else:
@@ -174,11 +171,27 @@ def check_output(path: Path | None, resume: bool) -> None:
         raise BridoError(
             f"--output {path} is a folder: name a file, such as {path}/summaries.jsonl"
         )
-    if path.exists():
+    if path.is_file():
         raise BridoError(f"--output {path} is there already: delete it, or name another file")
+    if path.exists():
+        raise BridoError(
+            f"--output {path} is a pipe or a device: leave --output out, and stdout gets the lines"
+        )
     partial = partial_of(path)
     if not resume and partial.exists() and partial.stat().st_size:
+        with suppress(OSError), partial.open("rb") as file:
+            _lock(file, path)
         raise BridoError(
             f"--output: {partial} holds the summaries of a command that was stopped: go on with "
             f"--resume, or delete it"
         )
+
+
+def _lock(file: BinaryIO, path: Path) -> None:
+    """Take the lock of what is written of a file; BridoError if another process has it."""
+    # Some file systems of clusters have no locks.
+    with suppress(OSError):
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise BridoError(f"another process writes {path}: wait until it ends") from None

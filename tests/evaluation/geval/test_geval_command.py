@@ -1,6 +1,7 @@
 """The command `brido geval`."""
 
 import json
+import math
 import re
 from pathlib import Path
 
@@ -122,11 +123,12 @@ def test_input_that_cannot_be_marked(tmp_path, content, message):
         command.read_summaries(path)
 
 
-def test_an_id_that_is_null_is_the_number_of_the_row(tmp_path):
-    rows = [{"id": name, "document": "d", "summary": "s"} for name in (None, "a", None)]
+def test_an_id_that_is_missing_is_the_number_of_the_row(tmp_path):
+    names = (None, "a", None, "", " ", math.nan)
+    rows = [{"id": name, "document": "d", "summary": "s"} for name in names]
     path = tmp_path / "in.json"
     path.write_text(json.dumps(rows))
-    assert [row["id"] for row in command.read_summaries(path)] == ["1", "a", "3"]
+    assert [row["id"] for row in command.read_summaries(path)] == [*"1a3456"]
 
 
 def test_a_system_may_be_the_number_0(tmp_path):

@@ -1,0 +1,24 @@
+"""The files of `brido summarize`: what can be wrong with the last is said before the first."""
+
+import json
+
+import pytest
+
+from brido.cli.summarize.documents import Documents
+from brido.utils.errors import BridoError
+
+
+def test_each_file_is_looked_into_before_the_first_is_summarized(tmp_path) -> None:
+    (tmp_path / "a.jsonl").write_text(json.dumps({"text": "A cat sat."}) + "\n{\n")
+    (tmp_path / "b.csv").write_text("id,words\n1,A dog ran.\n")
+    (tmp_path / "c.csv").write_bytes(b"PK\x03\x04")
+    (tmp_path / "d.csv").write_text("id,text\n")
+    with pytest.raises(BridoError) as error:
+        Documents([str(tmp_path / name) for name in ("a.jsonl", "b.csv", "c.csv", "d.csv")])
+    _, *problems = str(error.value).splitlines()
+    assert len(problems) == 3
+    for problem, name, words in zip(
+        problems, "bcd", ("keys id, words", "Excel", "no rows"), strict=True
+    ):
+        assert f"{name}.csv" in problem
+        assert words in problem
