@@ -171,3 +171,23 @@ def test_an_endpoint_must_fit_its_server_and_its_prompt():
     assert (server.base_url, server.max_concurrency) == ("http://localhost:8000/v1", 3)
     assert params.runtime.endpoint_of("default") == params.runtime.endpoint
     assert params.reading_of("big").prompt == "Shorten:\n{{ document }}"
+
+
+def test_two_sources_that_ask_the_same_questions_are_refused():
+    """Answers are kept by model and text: the second server would never be asked."""
+    big = {"checkpoint": "none", "method": "endpoint", "model": "m", "num_candidates": 2}
+    servers = {"local": {"base_url": "http://localhost:8000/v1"}}
+    readings = {name: {"prompt": "Shorten:\n{{ document }}"} for name in ("big", "other")}
+
+    def two(endpoints=servers, reading=readings, **other):
+        generation = {"big": big, "other": big | {"endpoint": "local"} | other}
+        return {"generation": generation, "reading": reading, "runtime": {"endpoints": endpoints}}
+
+    assert "generation.other asks what generation.big asks" in problems(**two())
+    assert "generation.other asks" in problems(**two(num_candidates=4, choices_per_call=2))
+    apart = {"local": servers["local"] | {"store": "apart.sqlite"}}
+    for sections in (
+        *(two(seed=7), two(revision="other"), two(temperature=0.5), two(endpoints=apart)),
+        two(reading=readings | {"other": {"prompt": "Sum up:\n{{ document }}"}}),
+    ):
+        check_params(BASE | sections)
