@@ -6,6 +6,7 @@ from test_load import BASE, problems
 from brido.models.settings import ReadingSettings
 from brido.search import SamplingSettings, SearchSettings
 from brido.settings.load import check_params
+from brido.work.settings import RuntimeSettings
 
 
 def source(**keys):
@@ -170,6 +171,12 @@ def test_an_endpoint_must_fit_its_server_and_its_prompt():
     server = params.runtime.endpoint_of("local")
     assert (server.base_url, server.max_concurrency) == ("http://localhost:8000/v1", 3)
     assert params.runtime.endpoint_of("default") == params.runtime.endpoint
+    # The secret of one server is not sent to another.
+    default = {"base_url": "http://big.example/v1", "api_key_env": "BIG_KEY"}
+    own = {"free": servers["local"], "keyed": servers["local"] | {"api_key_env": "KEY"}, "same": {}}
+    runtime = RuntimeSettings(endpoint=default, endpoints=own)
+    keys = [runtime.endpoint_of(name).api_key_env for name in ("default", *own)]
+    assert keys == ["BIG_KEY", None, "KEY", "BIG_KEY"]
     assert params.reading_of("big").prompt == "Shorten:\n{{ document }}"
 
 
