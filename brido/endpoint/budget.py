@@ -17,6 +17,7 @@ CHARACTERS_PER_TOKEN = 4.0
 TOO_LONG = "(too long)"
 EMPTY_RESPONSE = "response without an answer"
 MALFORMED = "malformed response"
+UNNAMED_ERROR = "error in place of an answer"
 
 
 class BudgetReached(BridoError):
@@ -65,6 +66,12 @@ class Report:
             return (
                 "What came back is not OpenAI's JSON, but a web page, an empty body or a stream: "
                 "check runtime.endpoint.base_url (it usually ends in /v1), and a proxy before it"
+            )
+        if self.trouble[UNNAMED_ERROR] and not self.answers:
+            return (
+                "runtime.endpoint.show_content: true shows what the server says. Check "
+                "runtime.endpoint.base_url as well: without its /v1 LM Studio sends an error that "
+                "is called a success"
             )
         lasting = [kind for kind in self.trouble if re.match(r"HTTP [45]\d\d", kind)]
         if not lasting or self.answers:

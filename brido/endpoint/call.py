@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import Any
 
 from brido.endpoint.answers import Answer, Question
-from brido.endpoint.budget import MALFORMED, TOO_LONG
+from brido.endpoint.budget import MALFORMED, TOO_LONG, UNNAMED_ERROR
 from brido.endpoint.responses import ErrorBody, Unreadable, read_response
 from brido.endpoint.settings import EndpointRuntime, api_key
 from brido.utils.errors import BridoError, parsing
@@ -196,7 +196,7 @@ class Connection:
             return BridoError(
                 f"{self._section}: the account's quota is used up ({said}); answers so far are kept"
             )
-        kind = "error in place of an answer" if status is None else f"HTTP {status}"
+        kind = UNNAMED_ERROR if status is None else f"HTTP {status}"
         # OpenAI's 429 also means more tokens than the account may send in a minute at all.
         too_large = status == 413 or (status == 429 and "request too large" in message.lower())
         if too_large or (status in {400, 422, 500} and _LENGTH.search(f"{code} {message}")):
@@ -208,7 +208,7 @@ class Connection:
 
         The words themselves are shown only where they are asked for.
         """
-        said = "an error in place of an answer" if error.status is None else f"HTTP {error.status}"
+        said = f"an {UNNAMED_ERROR}" if error.status is None else f"HTTP {error.status}"
         if re.fullmatch(r"[A-Za-z0-9_.-]{1,60}", error.code) and error.code != str(error.status):
             said += f" {error.code}"
         fields = [name for name in sent if len(name) > 1 and name in error.message]

@@ -131,10 +131,12 @@ def test_a_schema_that_a_server_does_not_know_ends_the_run_with_the_key(asking):
             asking(server, TEXTS, parameters={"response_format": {}}, show_content=True)
 
 
-@pytest.mark.parametrize("content", [{"choices": 3}, {}, {"error": "gone"}])
+# LM Studio says the last one at an address without /v1.
+@pytest.mark.parametrize("content", [{"choices": 3}, {}, {"error": "Unexpected endpoint"}])
 def test_equal_failures_and_no_answer_end_the_run(asking, content):
     with BadEndpoint(respond=lambda body: (200, content)) as server:
-        with pytest.raises(BridoError, match=r"^generation\.big: every call fails \((malf|an err)"):
+        expected = r"^generation\.big: every call fails \((malf|an err).*base_url.*/v1"
+        with pytest.raises(BridoError, match=expected):
             asking(server, TEXTS)
         assert len(server.requests) <= 3 * len(TEXTS)
 
