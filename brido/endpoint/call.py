@@ -32,10 +32,11 @@ LONGEST_RESPONSE = 16 * 2**20
 _SHORTEST_WAIT = 0.01
 _UNREACHABLE, _TIMEOUT, _LOST = "server unreachable", "timeout", "connection lost"
 # What servers say of a prompt that is too long (OpenAI, vLLM, llama.cpp, Anthropic, Mistral, TGI,
-# xAI).
+# xAI, Together); not of an answer that takes too long.
 _LENGTH = re.compile(
-    r"context[ _](?:length|window|size)|maximum (?:context|prompt)|too long|too large for model|"
-    r"must be <= \d+|longer than the maximum|token limit|exceeds? the (?:available|maximum)",
+    r"context[ _](?:length|window|size)|maximum (?:context|prompt)|(?<!took )too long|"
+    r"too large for model|must be <= \d+|longer than the maximum|token limit|"
+    r"exceeds? the (?:available|maximum)",
     re.IGNORECASE,
 )
 
@@ -181,7 +182,8 @@ class Connection:
                 f"({said}{_origin(headers)}), and nothing was sent there. If it is "
                 "the right one, name it in runtime.endpoint.base_url"
             )
-        if status == 401 or (status == 403 and not _FLAGGED.search(message)):
+        is_long = _LENGTH.search(f"{code} {message}") is not None
+        if status == 401 or (status == 403 and not (_FLAGGED.search(message) or is_long)):
             return BridoError(
                 f"{self._section}: the server refused the key ({said}): set the environment "
                 "variable that runtime.endpoint.api_key_env names (null: OPENAI_API_KEY, for "
@@ -199,7 +201,7 @@ class Connection:
         kind = UNNAMED_ERROR if status is None else f"HTTP {status}"
         # OpenAI's 429 also means more tokens than the account may send in a minute at all.
         too_large = status == 413 or (status == 429 and "request too large" in message.lower())
-        if too_large or (status in {400, 422, 500} and _LENGTH.search(f"{code} {message}")):
+        if too_large or (status in {400, 403, 422, 500} and is_long):
             return CallFailed(f"{kind} {TOO_LONG}", f"{said} {TOO_LONG}", status, paid=error.paid)
         return CallFailed(kind, said, status, _retry_after(headers), error.paid)
 
