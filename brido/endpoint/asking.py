@@ -135,10 +135,13 @@ class Asking:
         left = list(call)
         while left and self._stop is None:
             chunk = left[: self._choices]
-            left = [*await self._ask_chunk(chunk), *left[len(chunk) :]]
+            left = [*(await self._ask_chunk(chunk) or ()), *left[len(chunk) :]]
 
-    async def _ask_chunk(self, call: Call) -> Call:
-        """Ask one call until it is answered or given up; return the questions to be asked alone."""
+    async def _ask_chunk(self, call: Call) -> Call | None:
+        """Ask one call until it is answered; return the questions to be asked alone.
+
+        None if it was given up.
+        """
         failures = crowded = waits = 0
         while self._stop is None:
             try:
@@ -146,7 +149,11 @@ class Asking:
             except CallFailed as error:
                 self._report.failed(error.kind, error.said)
                 if len(call) > 1 and error.is_refusal and not error.too_long:
-                    return self._without_choices(call, error.said)
+                    # A filter refuses the prompt alone as well: then it is not about the choices.
+                    if await self._ask_chunk(call[:1]) is None:
+                        self._report.given_up += len(call) - 1
+                        return None
+                    return [] if self._stop else self._without_choices(call[1:], error.said)
                 failures += not (error.is_overload or error.is_timeout)
                 crowded += error.is_timeout
                 self._check_failure(call, error, failures)
@@ -155,7 +162,7 @@ class Asking:
                 most = self._runtime.max_attempts
                 if error.is_final or max(failures, crowded) >= most:
                     self._report.given_up += len(call)
-                    return []
+                    return None
                 wait = error.retry_after or min(_LONGEST_WAIT, _FIRST_WAIT * 2**waits)
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self._stopped.wait(), wait * random.uniform(1.0, 1.25))

@@ -120,6 +120,19 @@ def test_a_server_that_gives_fewer_choices_is_asked_for_one_at_a_time(asking, ca
     assert capfd.readouterr().err.count("choices_per_call") == 1
 
 
+def test_a_prompt_that_a_filter_refuses_ends_the_choices_of_no_other(asking, capfd):
+    """Its call failed, so the others paid their prompt once for each candidate."""
+    how = {"most_choices": 8, "always": {"document 0:": 400}}
+    with BadEndpoint(**how) as server, asking.client(server, max_concurrency=1) as client:
+        client._choices = 4
+        plan = asking.plan(client, TEXTS[:3], samples=4)
+        client.ask(plan)
+        assert [len(client.answers(key, 4)) for key in plan.keys] == [0, 4, 4]
+        assert [body.get("n", 1) for body in server.requests] == [4, 1, 4, 4]
+        assert client.report.given_up == 4
+    assert "choices_per_call" not in capfd.readouterr().err
+
+
 def test_a_schema_that_a_server_does_not_know_ends_the_run_with_the_key(asking):
     served = next(one for one in RESPONSES if "a schema" in one.server)
     parameters = {"response_format": {"type": "json_schema"}}
