@@ -96,6 +96,7 @@ RESPONSES = [
     Served("Gemini's filter", 200, completion(None, "SAFETY"), ("", "refused", False)),
     Served("Bedrock's filter", 200, completion(TEXT, "guardrail_intervened"),
            (TEXT, "refused", False)),
+    Served("Zhipu's filter", 200, completion("", "sensitive"), ("", "refused", False)),
     # Paid, and nothing to read.
     Served("Azure filters the prompt", 200,
            {"choices": [], "prompt_filter_results": [{}], "usage": USAGE}, "response without"),
