@@ -8,6 +8,7 @@ server's other words are shown only if the settings say so, because servers quot
 import asyncio
 import math
 import re
+import ssl
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -17,7 +18,7 @@ from brido.endpoint.answers import Answer, Question
 from brido.endpoint.budget import MALFORMED, TOO_LONG, UNNAMED_ERROR
 from brido.endpoint.responses import ErrorBody, Unreadable, read_response
 from brido.endpoint.settings import EndpointRuntime, api_key
-from brido.utils.errors import BridoError, parsing
+from brido.utils.errors import BridoError, causes, parsing
 from brido.utils.extras import extra
 
 with extra("judge"):
@@ -30,6 +31,8 @@ _http: Any = import_module(DefaultAsyncHttpxClient.__mro__[1].__module__.partiti
 LONGEST_RESPONSE = 16 * 2**20
 # A server that asks for a shorter wait does not want any.
 _SHORTEST_WAIT = 0.01
+# What OpenSSL calls plain HTTP, and a certificate that it does not know.
+_INSECURE = {"WRONG_VERSION_NUMBER", "CERTIFICATE_VERIFY_FAILED"}
 _UNREACHABLE, _TIMEOUT, _LOST = "server unreachable", "timeout", "connection lost"
 # What servers say of a prompt that is too long (OpenAI, vLLM, llama.cpp, Anthropic, Mistral, TGI,
 # xAI, Together); not of an answer that takes too long.
@@ -164,11 +167,23 @@ class Connection:
         except ErrorBody as error:
             raise self._failure(error, {}, body) from None
         except openai.APIConnectionError as error:
+            self._check_security(error)
             raise CallFailed(_kind(error.__cause__)) from None
         except (TimeoutError, Unreadable) as error:
             raise CallFailed(_kind(error)) from None
         except openai.OpenAIError as error:
             raise CallFailed(f"client error ({type(error).__name__})") from None
+
+    def _check_security(self, error: Exception) -> None:
+        """Raise BridoError if no wait helps: http behind https, or an unknown certificate."""
+        for cause in causes(error):
+            if isinstance(cause, ssl.SSLError) and cause.reason in _INSECURE:
+                raise BridoError(
+                    f"{self._section}: no secure connection to the server ({cause.reason}). A "
+                    "server without https has http:// in runtime.endpoint.base_url; a certificate "
+                    "of your own goes into the file that SSL_CERT_FILE names (an environment "
+                    "variable)"
+                ) from None
 
     def _failure(
         self, error: ErrorBody, headers: Mapping[str, str], sent: Mapping[str, Any]
