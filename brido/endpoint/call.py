@@ -122,7 +122,7 @@ class Connection:
         # twice on a kept connection, its copy is taken for the answer to the next question, and
         # every later answer silently moves on. A handshake is cheap beside that.
         headers = {"Connection": "close", "Accept-Encoding": "identity"}
-        with parsing(lambda reason: f"runtime.endpoint.base_url: {address} ({reason})"):
+        with parsing(lambda reason: f"{runtime.section}.base_url: {address} ({reason})"):
             self._client = openai.AsyncOpenAI(
                 api_key=self._key or "none",
                 base_url=address,
@@ -180,9 +180,9 @@ class Connection:
             if isinstance(cause, ssl.SSLError) and cause.reason in _INSECURE:
                 raise BridoError(
                     f"{self._section}: no secure connection to the server ({cause.reason}). A "
-                    "server without https has http:// in runtime.endpoint.base_url; a certificate "
-                    "of your own goes into the file that SSL_CERT_FILE names (an environment "
-                    "variable)"
+                    f"server without https has http:// in {self._runtime.section}.base_url; a "
+                    "certificate of your own goes into the file that SSL_CERT_FILE names (an "
+                    "environment variable)"
                 ) from None
 
     def _failure(
@@ -195,19 +195,20 @@ class Connection:
             return BridoError(
                 f"{self._section}: the server redirects to another address "
                 f"({said}{_origin(headers)}), and nothing was sent there. If it is "
-                "the right one, name it in runtime.endpoint.base_url"
+                f"the right one, name it in {self._runtime.section}.base_url"
             )
         is_long = _LENGTH.search(f"{code} {message}") is not None
         if status == 401 or (status == 403 and not (_FLAGGED.search(message) or is_long)):
             return BridoError(
                 f"{self._section}: the server refused the key ({said}): set the environment "
-                "variable that runtime.endpoint.api_key_env names (null: OPENAI_API_KEY, for "
-                "OpenAI alone)"
+                f"variable that {self._runtime.section}.api_key_env names (null: OPENAI_API_KEY, "
+                "for OpenAI alone)"
             )
         if status == 404:
             return BridoError(
                 f"{self._section}: the server does not know this address or model ({said}): check "
-                f"runtime.endpoint.base_url (it usually ends in /v1) and {self._section}.model"
+                f"{self._runtime.section}.base_url (it usually ends in /v1) and "
+                f"{self._section}.model"
             )
         if status == 402 or code == "insufficient_quota":
             return BridoError(

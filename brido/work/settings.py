@@ -103,7 +103,9 @@ class RuntimeSettings(Section):
 
         A server with an address of its own does not get the secret of another one.
         """
-        own = self.endpoints.get(name, EndpointRuntime()).model_dump(exclude_unset=True)
+        if name not in self.endpoints:
+            return self.endpoint
+        own = self.endpoints[name].model_dump(exclude_unset=True)
         if "base_url" in own:
             own = {"api_key_env": None} | own
-        return self.endpoint.model_copy(update=own)
+        return self.endpoint.model_copy(update=own).called(f"runtime.endpoints.{name}")

@@ -175,8 +175,11 @@ def test_an_endpoint_must_fit_its_server_and_its_prompt():
     default = {"base_url": "http://big.example/v1", "api_key_env": "BIG_KEY"}
     own = {"free": servers["local"], "keyed": servers["local"] | {"api_key_env": "KEY"}, "same": {}}
     runtime = RuntimeSettings(endpoint=default, endpoints=own)
-    keys = [runtime.endpoint_of(name).api_key_env for name in ("default", *own)]
-    assert keys == ["BIG_KEY", None, "KEY", "BIG_KEY"]
+    found = [runtime.endpoint_of(name) for name in ("default", *own)]
+    assert [one.api_key_env for one in found] == ["BIG_KEY", None, "KEY", "BIG_KEY"]
+    # What is wrong with a server is said of its own section.
+    places = ["runtime.endpoint", *(f"runtime.endpoints.{name}" for name in own)]
+    assert [one.section for one in found] == places
     assert params.reading_of("big").prompt == "Shorten:\n{{ document }}"
 
 
