@@ -208,7 +208,8 @@ class Connection:
             return BridoError(
                 f"{self._section}: the server does not know this address or model ({said}): check "
                 f"{self._runtime.section}.base_url (it usually ends in /v1) and "
-                f"{self._section}.model"
+                f"{self._section}.model. {self._runtime.section}.show_content: true shows what "
+                "the server says"
             )
         if status == 402 or code == "insufficient_quota":
             return BridoError(
