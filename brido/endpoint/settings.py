@@ -32,8 +32,12 @@ def _address(url: str) -> str:
         port = TypeAdapter(HttpUrl).validate_python(url).port
     except ValueError:
         port = None
-    if not port or not re.fullmatch(r"https?://[^\s/{}]+(/\S*)?", url):
-        raise ValueError(f"{quoted(url)} is not an address: write http://HOST:PORT/v1")
+    # A query would end up in front of the path of a call.
+    if not port or not re.fullmatch(r"https?://[^\s/{}?#]+(/[^\s?#]*)?", url):
+        raise ValueError(
+            f"{quoted(url)} is not an address: write http://HOST:PORT/v1, without a query (Azure: "
+            "https://NAME.openai.azure.com/openai/v1)"
+        )
     return url
 
 
