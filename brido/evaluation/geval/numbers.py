@@ -83,7 +83,7 @@ def written_in(match: re.Match[str]) -> Written:
 
 
 def marks(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
-    """The matches whose number is no range, count, list, item of a list, or best mark."""
+    """The matches whose number may be a mark: not in a range or list, a count or the best mark."""
     for match in pattern.finditer(text):
         other = any(sign.match(text, match.end("number")) for sign in (_OF_BEST, _LIST))
         if not (other or is_range(match) or _is_count(match) or _is_item(match)):
