@@ -13,14 +13,15 @@ Message = Mapping[str, str]
 # The finish_reason of a response that was paid for and holds no answer: only what it took is kept.
 NO_ANSWER = "no_answer"
 # How servers say that an answer came to its own end, was cut at a limit, or stopped by a filter.
-# In lower case; of OpenAI, vLLM, llama.cpp, Mistral, Anthropic, Gemini, Cohere, Bedrock.
+# In lower case; of OpenAI, vLLM, llama.cpp, Mistral, Anthropic, Gemini, Cohere, Bedrock, Zhipu.
 _ENDED = {"", "stop", "eos", "eos_token", "end_turn", "end", "stop_sequence", "complete",
           "completed", "finished", "finish"}  # fmt: skip
 CUT = {"length", "max_tokens", "max_length", "max_output_tokens", "max_completion_tokens",
         "model_length", "token_limit", "context_length", "model_context_window_exceeded",
         "incomplete", "max_token"}  # fmt: skip
 FILTERED = {"content_filter", "content_filtered", "safety", "recitation", "blocklist", "refusal",
-             "prohibited_content", "spii", "guardrail_intervened", "error_toxic"}  # fmt: skip
+             "prohibited_content", "spii", "guardrail_intervened", "error_toxic",
+             "sensitive"}  # fmt: skip
 
 
 @dataclass(frozen=True)

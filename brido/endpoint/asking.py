@@ -135,10 +135,13 @@ class Asking:
         left = list(call)
         while left and self._stop is None:
             chunk = left[: self._choices]
-            left = [*await self._ask_chunk(chunk), *left[len(chunk) :]]
+            left = [*(await self._ask_chunk(chunk) or ()), *left[len(chunk) :]]
 
-    async def _ask_chunk(self, call: Call) -> Call:
-        """Ask one call until it is answered or given up; return the questions to be asked alone."""
+    async def _ask_chunk(self, call: Call) -> Call | None:
+        """Ask one call until it is answered; return the questions to be asked alone.
+
+        None if it was given up.
+        """
         failures = crowded = waits = 0
         while self._stop is None:
             try:
@@ -146,7 +149,11 @@ class Asking:
             except CallFailed as error:
                 self._report.failed(error.kind, error.said)
                 if len(call) > 1 and error.is_refusal and not error.too_long:
-                    return self._without_choices(call, error.said)
+                    # A filter refuses the prompt alone as well: then it is not about the choices.
+                    if await self._ask_chunk(call[:1]) is None:
+                        self._report.given_up += len(call) - 1
+                        return None
+                    return [] if self._stop else self._without_choices(call[1:], error.said)
                 failures += not (error.is_overload or error.is_timeout)
                 crowded += error.is_timeout
                 self._check_failure(call, error, failures)
@@ -155,7 +162,7 @@ class Asking:
                 most = self._runtime.max_attempts
                 if error.is_final or max(failures, crowded) >= most:
                     self._report.given_up += len(call)
-                    return []
+                    return None
                 wait = error.retry_after or min(_LONGEST_WAIT, _FIRST_WAIT * 2**waits)
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self._stopped.wait(), wait * random.uniform(1.0, 1.25))
@@ -181,8 +188,8 @@ class Asking:
                     self._received(question, answer)
         if self._budget.limited and not answers[0].prompt_tokens:
             raise BridoError(
-                f"{self._section}: runtime.endpoint sets a budget (max_cost, max_tokens), but the "
-                "server does not report tokens: remove the budget, or use another server"
+                f"{self._section}: {self._runtime.section} sets a budget (max_cost, max_tokens), "
+                "but the server does not report tokens: remove the budget, or use another server"
             )
         await self._commit()
         left = call[len(answers) :]
@@ -225,7 +232,8 @@ class Asking:
         say(
             f"{self._section}: calls time out after {self._runtime.timeout_seconds:g} s, so at "
             f"most {self._gate.limit} are in flight now. If the server is slow, lower "
-            "runtime.endpoint.max_concurrency or raise runtime.endpoint.timeout_seconds"
+            f"{self._runtime.section}.max_concurrency or raise "
+            f"{self._runtime.section}.timeout_seconds"
         )
 
     def _check_failure(self, call: Call, error: CallFailed, failures: int) -> None:
@@ -240,19 +248,20 @@ class Asking:
         patience = self._runtime.patience_seconds
         if silent > patience or (error.retry_after or 0) > patience:
             asked = f", asks to wait {error.retry_after:g} s" if error.retry_after else ""
-            more = ", or runtime.endpoint.timeout_seconds" if error.is_timeout else ""
+            server = self._runtime.section
+            more = f", or {server}.timeout_seconds" if error.is_timeout else ""
             if error.is_unreachable:
-                more = ". Does a server run at runtime.endpoint.base_url, with this port?"
+                more = f". Does a server run at {server}.base_url, with this port?"
             raise BridoError(
                 f"{self._section}: the server has not answered for {silent:.0f} s (last: "
                 f"{error.kind}{asked}). Answers so far are kept: run again to go on, or raise "
-                f"runtime.endpoint.patience_seconds{more}"
+                f"{server}.patience_seconds{more}"
             )
         if silent > _SILENCE and not self._silence_said and not error.is_final:
             self._silence_said = True
             say(
                 f"{self._section}: no answer for {silent:.0f} s ({error.kind}): asking again for "
-                f"{patience:g} s in all (runtime.endpoint.patience_seconds)"
+                f"{patience:g} s in all ({self._runtime.section}.patience_seconds)"
             )
 
 

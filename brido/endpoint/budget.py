@@ -17,6 +17,7 @@ CHARACTERS_PER_TOKEN = 4.0
 TOO_LONG = "(too long)"
 EMPTY_RESPONSE = "response without an answer"
 MALFORMED = "malformed response"
+UNNAMED_ERROR = "error in place of an answer"
 
 
 class BudgetReached(BridoError):
@@ -27,9 +28,10 @@ class BudgetReached(BridoError):
 class Report:
     """What a run did: answers and their tokens, requests, questions given up, trouble by kind.
 
-    `said`: the server's error codes of the trouble.
+    `said`: the server's error codes of the trouble. `server`: the section that messages name.
     """
 
+    server: str
     answers: int = 0
     prompt_tokens: int = 0
     answer_tokens: int = 0
@@ -64,7 +66,13 @@ class Report:
         if self.trouble[MALFORMED] and not self.answers:
             return (
                 "What came back is not OpenAI's JSON, but a web page, an empty body or a stream: "
-                "check runtime.endpoint.base_url (it usually ends in /v1), and a proxy before it"
+                f"check {self.server}.base_url (it usually ends in /v1), and a proxy before it"
+            )
+        if self.trouble[UNNAMED_ERROR] and not self.answers:
+            return (
+                f"{self.server}.show_content: true shows what the server says. Check "
+                f"{self.server}.base_url as well: without its /v1 LM Studio sends an error that "
+                "is called a success"
             )
         lasting = [kind for kind in self.trouble if re.match(r"HTTP [45]\d\d", kind)]
         if not lasting or self.answers:
@@ -76,7 +84,7 @@ class Report:
         )
         return (
             f"The server may not accept a parameter of {section}: null leaves one out.{structured} "
-            "runtime.endpoint.show_content: true shows what the server says"
+            f"{self.server}.show_content: true shows what the server says"
         )
 
     def __str__(self) -> str:
@@ -161,7 +169,9 @@ class Budget:
         elif limit is not None and self.cost(prompt, answer) > limit:
             reached = f"max_cost ({limit:g})"
         if reached:
-            raise BudgetReached(f"{self._section}: runtime.endpoint.{reached} is reached: {self}")
+            raise BudgetReached(
+                f"{self._section}: {self._runtime.section}.{reached} is reached: {self}"
+            )
 
     def cost(self, prompt_tokens: int, answer_tokens: int) -> float:
         """The price of so many tokens, 0.0 where no prices are given."""

@@ -8,16 +8,17 @@ server's other words are shown only if the settings say so, because servers quot
 import asyncio
 import math
 import re
+import ssl
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
 from brido.endpoint.answers import Answer, Question
-from brido.endpoint.budget import MALFORMED, TOO_LONG
+from brido.endpoint.budget import MALFORMED, TOO_LONG, UNNAMED_ERROR
 from brido.endpoint.responses import ErrorBody, Unreadable, read_response
 from brido.endpoint.settings import EndpointRuntime, api_key
-from brido.utils.errors import BridoError, parsing
+from brido.utils.errors import BridoError, causes, parsing
 from brido.utils.extras import extra
 
 with extra("judge"):
@@ -30,12 +31,15 @@ _http: Any = import_module(DefaultAsyncHttpxClient.__mro__[1].__module__.partiti
 LONGEST_RESPONSE = 16 * 2**20
 # A server that asks for a shorter wait does not want any.
 _SHORTEST_WAIT = 0.01
+# What OpenSSL calls plain HTTP, and a certificate that it does not know.
+_INSECURE = {"WRONG_VERSION_NUMBER", "CERTIFICATE_VERIFY_FAILED"}
 _UNREACHABLE, _TIMEOUT, _LOST = "server unreachable", "timeout", "connection lost"
 # What servers say of a prompt that is too long (OpenAI, vLLM, llama.cpp, Anthropic, Mistral, TGI,
-# xAI).
+# xAI, Together); not of an answer that takes too long.
 _LENGTH = re.compile(
-    r"context[ _](?:length|window|size)|maximum (?:context|prompt)|too long|too large for model|"
-    r"must be <= \d+|longer than the maximum|token limit|exceeds? the (?:available|maximum)",
+    r"context[ _](?:length|window|size)|maximum (?:context|prompt)|(?<!took )too long|"
+    r"too large for model|must be <= \d+|longer than the maximum|token limit|"
+    r"exceeds? the (?:available|maximum)",
     re.IGNORECASE,
 )
 
@@ -118,7 +122,7 @@ class Connection:
         # twice on a kept connection, its copy is taken for the answer to the next question, and
         # every later answer silently moves on. A handshake is cheap beside that.
         headers = {"Connection": "close", "Accept-Encoding": "identity"}
-        with parsing(lambda reason: f"runtime.endpoint.base_url: {address} ({reason})"):
+        with parsing(lambda reason: f"{runtime.section}.base_url: {address} ({reason})"):
             self._client = openai.AsyncOpenAI(
                 api_key=self._key or "none",
                 base_url=address,
@@ -163,11 +167,23 @@ class Connection:
         except ErrorBody as error:
             raise self._failure(error, {}, body) from None
         except openai.APIConnectionError as error:
+            self._check_security(error)
             raise CallFailed(_kind(error.__cause__)) from None
         except (TimeoutError, Unreadable) as error:
             raise CallFailed(_kind(error)) from None
         except openai.OpenAIError as error:
             raise CallFailed(f"client error ({type(error).__name__})") from None
+
+    def _check_security(self, error: Exception) -> None:
+        """Raise BridoError if no wait helps: http behind https, or an unknown certificate."""
+        for cause in causes(error):
+            if isinstance(cause, ssl.SSLError) and cause.reason in _INSECURE:
+                raise BridoError(
+                    f"{self._section}: no secure connection to the server ({cause.reason}). A "
+                    f"server without https has http:// in {self._runtime.section}.base_url; a "
+                    "certificate of your own goes into the file that SSL_CERT_FILE names (an "
+                    "environment variable)"
+                ) from None
 
     def _failure(
         self, error: ErrorBody, headers: Mapping[str, str], sent: Mapping[str, Any]
@@ -179,27 +195,30 @@ class Connection:
             return BridoError(
                 f"{self._section}: the server redirects to another address "
                 f"({said}{_origin(headers)}), and nothing was sent there. If it is "
-                "the right one, name it in runtime.endpoint.base_url"
+                f"the right one, name it in {self._runtime.section}.base_url"
             )
-        if status == 401 or (status == 403 and not _FLAGGED.search(message)):
+        is_long = _LENGTH.search(f"{code} {message}") is not None
+        if status == 401 or (status == 403 and not (_FLAGGED.search(message) or is_long)):
             return BridoError(
                 f"{self._section}: the server refused the key ({said}): set the environment "
-                "variable that runtime.endpoint.api_key_env names (null: OPENAI_API_KEY, for "
-                "OpenAI alone)"
+                f"variable that {self._runtime.section}.api_key_env names (null: OPENAI_API_KEY, "
+                "for OpenAI alone)"
             )
         if status == 404:
             return BridoError(
                 f"{self._section}: the server does not know this address or model ({said}): check "
-                f"runtime.endpoint.base_url (it usually ends in /v1) and {self._section}.model"
+                f"{self._runtime.section}.base_url (it usually ends in /v1) and "
+                f"{self._section}.model. {self._runtime.section}.show_content: true shows what "
+                "the server says"
             )
         if status == 402 or code == "insufficient_quota":
             return BridoError(
                 f"{self._section}: the account's quota is used up ({said}); answers so far are kept"
             )
-        kind = "error in place of an answer" if status is None else f"HTTP {status}"
+        kind = UNNAMED_ERROR if status is None else f"HTTP {status}"
         # OpenAI's 429 also means more tokens than the account may send in a minute at all.
         too_large = status == 413 or (status == 429 and "request too large" in message.lower())
-        if too_large or (status in {400, 422, 500} and _LENGTH.search(f"{code} {message}")):
+        if too_large or (status in {400, 403, 422, 500} and is_long):
             return CallFailed(f"{kind} {TOO_LONG}", f"{said} {TOO_LONG}", status, paid=error.paid)
         return CallFailed(kind, said, status, _retry_after(headers), error.paid)
 
@@ -208,7 +227,7 @@ class Connection:
 
         The words themselves are shown only where they are asked for.
         """
-        said = "an error in place of an answer" if error.status is None else f"HTTP {error.status}"
+        said = f"an {UNNAMED_ERROR}" if error.status is None else f"HTTP {error.status}"
         if re.fullmatch(r"[A-Za-z0-9_.-]{1,60}", error.code) and error.code != str(error.status):
             said += f" {error.code}"
         fields = [name for name in sent if len(name) > 1 and name in error.message]

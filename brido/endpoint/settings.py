@@ -4,9 +4,9 @@ import json
 import os
 import re
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, Field, HttpUrl, TypeAdapter
+from pydantic import AfterValidator, Field, HttpUrl, PrivateAttr, TypeAdapter
 
 from brido.utils.errors import first_line, quoted
 from brido.utils.sections import Name, NonNegative, Number, Positive, Section
@@ -32,8 +32,12 @@ def _address(url: str) -> str:
         port = TypeAdapter(HttpUrl).validate_python(url).port
     except ValueError:
         port = None
-    if not port or not re.fullmatch(r"https?://[^\s/{}]+(/\S*)?", url):
-        raise ValueError(f"{quoted(url)} is not an address: write http://HOST:PORT/v1")
+    # A query would end up in front of the path of a call.
+    if not port or not re.fullmatch(r"https?://[^\s/{}?#]+(/[^\s?#]*)?", url):
+        raise ValueError(
+            f"{quoted(url)} is not an address: write http://HOST:PORT/v1, without a query (Azure: "
+            "https://NAME.openai.azure.com/openai/v1)"
+        )
     return url
 
 
@@ -90,6 +94,19 @@ class EndpointRuntime(Section):
     show_content: bool = Field(
         False, description="true: errors may quote the server, which may quote documents."
     )
+    # Where these keys stand, for messages.
+    _section: str = PrivateAttr("runtime.endpoint")
+
+    @property
+    def section(self) -> str:
+        """The section of params.yaml that errors name."""
+        return self._section
+
+    def called(self, section: str) -> Self:
+        """The same server, whose errors name another section."""
+        copy = self.model_copy()
+        copy._section = section
+        return copy
 
 
 # Only for the budget, where no limit of the answer's length is sent.
@@ -117,9 +134,9 @@ def runtime_problems(runtime: EndpointRuntime) -> list[str]:
     problems = []
     priced = runtime.input_price is not None and runtime.output_price is not None
     if runtime.max_cost is not None and not priced:
-        problems.append("runtime.endpoint.max_cost: needs input_price and output_price as well")
+        problems.append(f"{runtime.section}.max_cost: needs input_price and output_price as well")
     if runtime.dry_run and runtime.replay:
-        problems.append("runtime.endpoint: set dry_run or replay, not both")
+        problems.append(f"{runtime.section}: set dry_run or replay, not both")
     return problems + _key_problems(runtime)
 
 
@@ -131,8 +148,8 @@ def _key_problems(runtime: EndpointRuntime) -> list[str]:
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
         # The value may be the key itself, so it is not shown.
         return [
-            "runtime.endpoint.api_key_env: write the name of an environment variable. Never write "
-            "the key itself into params.yaml"
+            f"{runtime.section}.api_key_env: write the name of an environment variable. Never "
+            "write the key itself into params.yaml"
         ]
     problem, key = "", os.environ.get(name)
     if not key:
@@ -141,7 +158,7 @@ def _key_problems(runtime: EndpointRuntime) -> list[str]:
         problem = "contains a line break, a space or a character outside ASCII"
     if not problem or runtime.dry_run or runtime.replay:
         return []
-    own = "; for another server than OpenAI set runtime.endpoint.base_url"
+    own = f"; for another server than OpenAI set {runtime.section}.base_url"
     return [
         f"the environment variable {name}, which holds the server's key, {problem}"
         f"{'' if runtime.base_url else own}"

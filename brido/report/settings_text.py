@@ -17,7 +17,8 @@ _SHOWN = {
     ),
 }
 # The same of each source of candidates, as far as it has them.
-_SOURCE = ("method", "num_candidates", "num_beam_groups", "diversity_penalty", "temperature")
+_SOURCE = ("method", "model", "num_candidates", "num_beam_groups", "diversity_penalty",
+           "temperature")  # fmt: skip
 
 
 def run_order(scoring: ScoringSettings) -> str:
@@ -37,7 +38,9 @@ def settings_text(params: Params) -> list[tuple[str, str]]:
     rows = [("data", data), ("checkpoints.base", params.checkpoints["base"].source)]
     for name, source in params.generation.items():
         made = {key: getattr(source, key, None) for key in _SOURCE}
-        rows += [(f"generation.{name}.{key}", _text(made[key])) for key in made if made[key]]
+        rows += [
+            (f"generation.{name}.{key}", _text(own)) for key, own in made.items() if own is not None
+        ]
     sections: dict[str, Section] = {
         "pairwise": params.pairwise,
         "scoring": params.scoring,

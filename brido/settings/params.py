@@ -12,6 +12,8 @@ from brido.utils.errors import close_to, quoted, short
 from brido.vote.settings import ScoringSettings
 
 _NO_BASE = "base has no model (checkpoints.base.source: none)"
+# Keys of an endpoint's source that are in no question.
+_NOT_ASKED = {"num_candidates", "endpoint", "choices_per_call", "max_missing_fraction"}
 
 
 class Params(Sections):
@@ -245,8 +247,25 @@ class Params(Sections):
                     f"generation.{name}.files.test: name a file, or set documents.test to 0 and "
                     "remove the system elected"
                 )
+        yield from self._equal_questions()
         if self.num_candidates < 2:
             yield "generation: num_candidates must be at least 2 over all sources"
+
+    def _equal_questions(self) -> Iterator[str]:
+        """Sources that one store would give the same answers, whichever server they name."""
+        known: dict[str, str] = {}
+        for name, source in self.generation.items():
+            if not isinstance(source, EndpointGeneration):
+                continue
+            asked = source.model_dump(exclude=_NOT_ASKED)
+            reading, store = self.reading_of(name), self.runtime.endpoint_of(source.endpoint).store
+            other = known.setdefault(str((asked, reading.prompt, reading.system, store)), name)
+            if other != name:
+                yield (
+                    f"generation.{name} asks what generation.{other} asks, so its candidates would "
+                    "be the same stored answers: change its seed, or where another model has the "
+                    "same name, its revision (any label)"
+                )
 
     def _endpoint(self, name: str, source: EndpointGeneration) -> Iterator[str]:
         servers = ["default", *self.runtime.endpoints]

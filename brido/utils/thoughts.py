@@ -14,9 +14,10 @@ class Spoken(NamedTuple):
     cut: bool
 
 
-_NAME = r"(?:[a-z]+:)?(?:think|thinking|thought|thoughts|reasoning)"
+_NAME = r"(?:[a-z]+[:_])?(?:think|thinking|thought|thoughts|reasoning)"
 # How a block of thoughts begins and ends, in patterns: nearly all models (some with a prefix, as
-# <seed:think>); Mistral; Kimi; Cohere; models tuned on OpenThoughts; Gemma.
+# <seed:think> or <longcat_think>); Mistral; Kimi; Cohere; models tuned on OpenThoughts; Gemma;
+# MedGemma; Apertus.
 _BLOCKS = (
     (rf"<(?i:{_NAME})>", rf"</(?i:{_NAME})>"),
     (r"\[THINK\]", r"\[/THINK\]"),
@@ -24,6 +25,8 @@ _BLOCKS = (
     (r"<\|START_THINKING\|>", r"<\|END_THINKING\|>"),
     (r"<\|begin_of_thought\|>", r"<\|end_of_thought\|>"),
     (r"<\|channel>thought\b", r"<channel\|>"),
+    (r"<unused94>(?:thought\b)?", r"<unused95>"),
+    (r"<\|inner_prefix\|>", r"<\|inner_suffix\|>"),
 )
 _WHOLE = [re.compile(rf"{begin}.*?(?:{end}|(?P<cut>\Z))", re.DOTALL) for begin, end in _BLOCKS]
 # Some templates open the block in the prompt.

@@ -83,7 +83,8 @@ class RuntimeSettings(Section):
     )
     endpoints: dict[str, EndpointRuntime] = Field(
         default_factory=dict,
-        description="Further servers by name: their keys over those of runtime.endpoint.",
+        description="Further servers by name: their keys over those of runtime.endpoint; one with "
+        "its own base_url needs its own api_key_env.",
     )
     ray: RayRuntime = Field(RayRuntime(), description="Engine ray: what each worker is given.")
 
@@ -98,6 +99,13 @@ class RuntimeSettings(Section):
         return None if self.shard_documents else _SHARD_BATCHES * self.batch_tokens
 
     def endpoint_of(self, name: str) -> EndpointRuntime:
-        """The server `name`: its keys over those of `endpoint`, which is `default` itself."""
-        own = self.endpoints.get(name, EndpointRuntime())
-        return self.endpoint.model_copy(update=own.model_dump(exclude_unset=True))
+        """The server `name`: its keys over those of `endpoint`, which is `default` itself.
+
+        A server with an address of its own does not get the secret of another one.
+        """
+        if name not in self.endpoints:
+            return self.endpoint
+        own = self.endpoints[name].model_dump(exclude_unset=True)
+        if "base_url" in own:
+            own = {"api_key_env": None} | own
+        return self.endpoint.model_copy(update=own).called(f"runtime.endpoints.{name}")

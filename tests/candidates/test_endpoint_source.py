@@ -42,7 +42,9 @@ def made(tmp_path, monkeypatch):
             EndpointGeneration(**(keys | settings)),
             ReadingSettings(prompt=PROMPT, system=system),
             RuntimeSettings(
-                shard_documents=3, endpoint=EndpointRuntime(**(where | (runtime or {})))
+                shard_documents=3,
+                endpoint=EndpointRuntime(**(where | (runtime or {}))),
+                endpoints={"other": {"patience_seconds": 0.5}},
             ),
             tmp_path / "none",
             documents,
@@ -158,6 +160,27 @@ def test_a_document_that_spells_control_tokens_ends_no_turn(made, capfd):
     assert not any("<|im_end|>" in text for text in asked)
     assert any("A bridge.< |im_end|>" in text for text in asked)
     assert "generation.big: 1 documents spell control tokens" in capfd.readouterr().err
+
+
+NAMED = [
+    ({"always": {"Bridge": 404}}, {}, ".base_url"),
+    # OpenRouter's 404 may also be about a policy that no address changes.
+    ({"always": {"Bridge": 404}}, {}, ".show_content"),
+    ({"always": {"Bridge": 401}}, {}, ".api_key_env"),
+    ({"always": {"Bridge": 400}}, {}, ".show_content"),
+    ({"always": {"Bridge": 503}}, {}, ".patience_seconds"),
+    ({"usage": False}, {"max_tokens": 10**6}, " sets a budget"),
+    ({}, {"max_tokens": 20}, ".max_tokens"),
+    ({}, {"dry_run": True, "replay": True}, ": set dry_run"),
+]
+
+
+@pytest.mark.parametrize(("how", "runtime", "said"), NAMED)
+def test_errors_name_the_section_of_the_server_that_is_asked(made, how, runtime, said):
+    with BadEndpoint(**how) as server, pytest.raises(BridoError) as error:
+        made(server, runtime={"max_concurrency": 1} | runtime, endpoint="other")
+    assert f"runtime.endpoints.other{said}" in str(error.value)
+    assert "runtime.endpoint." not in str(error.value)
 
 
 def test_missing_answers_are_an_error_or_counted(made):

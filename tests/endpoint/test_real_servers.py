@@ -36,6 +36,7 @@ def test_the_answers_of_real_servers(asking, served):
             assert answers == [{}, {}]
             (trouble,) = client.report.trouble
             assert trouble.startswith(served.read)
+            assert ("too long" in trouble) == ("too long" in served.read)
             assert client.report.given_up == 2
         else:
             for (answer,) in (found.values() for found in answers):
@@ -119,6 +120,19 @@ def test_a_server_that_gives_fewer_choices_is_asked_for_one_at_a_time(asking, ca
     assert capfd.readouterr().err.count("choices_per_call") == 1
 
 
+def test_a_prompt_that_a_filter_refuses_ends_the_choices_of_no_other(asking, capfd):
+    """Its call failed, so the others paid their prompt once for each candidate."""
+    how = {"most_choices": 8, "always": {"document 0:": 400}}
+    with BadEndpoint(**how) as server, asking.client(server, max_concurrency=1) as client:
+        client._choices = 4
+        plan = asking.plan(client, TEXTS[:3], samples=4)
+        client.ask(plan)
+        assert [len(client.answers(key, 4)) for key in plan.keys] == [0, 4, 4]
+        assert [body.get("n", 1) for body in server.requests] == [4, 1, 4, 4]
+        assert client.report.given_up == 4
+    assert "choices_per_call" not in capfd.readouterr().err
+
+
 def test_a_schema_that_a_server_does_not_know_ends_the_run_with_the_key(asking):
     served = next(one for one in RESPONSES if "a schema" in one.server)
     parameters = {"response_format": {"type": "json_schema"}}
@@ -131,10 +145,12 @@ def test_a_schema_that_a_server_does_not_know_ends_the_run_with_the_key(asking):
             asking(server, TEXTS, parameters={"response_format": {}}, show_content=True)
 
 
-@pytest.mark.parametrize("content", [{"choices": 3}, {}, {"error": "gone"}])
+# LM Studio says the last one at an address without /v1.
+@pytest.mark.parametrize("content", [{"choices": 3}, {}, {"error": "Unexpected endpoint"}])
 def test_equal_failures_and_no_answer_end_the_run(asking, content):
     with BadEndpoint(respond=lambda body: (200, content)) as server:
-        with pytest.raises(BridoError, match=r"^generation\.big: every call fails \((malf|an err)"):
+        expected = r"^generation\.big: every call fails \((malf|an err).*base_url.*/v1"
+        with pytest.raises(BridoError, match=expected):
             asking(server, TEXTS)
         assert len(server.requests) <= 3 * len(TEXTS)
 

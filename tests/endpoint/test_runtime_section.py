@@ -18,6 +18,7 @@ def refused(**sections):
 URLS = [
     "http://localhost:99999/v1", "http://localhost:0/v1", "http://", "http://[::1/v1",
     "http://half\ud800/v1", "http://{host}/v1", "ftp://localhost/v1", "http://localhost:8000/v 1",
+    "https://a.openai.azure.com/openai/deployments/m?api-version=2024-06-01", "http://h/v1#m",
 ]  # fmt: skip
 
 

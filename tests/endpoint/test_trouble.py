@@ -2,7 +2,10 @@
 
 import json
 import logging
+import socketserver
+import threading
 from itertools import pairwise
+from types import SimpleNamespace
 
 import pytest
 from bad_endpoint import TROUBLES, BadEndpoint, plain_answer
@@ -142,6 +145,23 @@ def test_what_is_not_the_protocol_names_the_address(asking):
         pytest.raises(BridoError, match=r"malformed response.*base_url"),
     ):
         asking(server, TEXTS)
+
+
+class PlainHttp(socketserver.StreamRequestHandler):
+    """Answers a handshake as a server does that speaks HTTP alone."""
+
+    def handle(self):
+        self.request.recv(1000)
+        self.wfile.write(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
+
+
+def test_https_where_the_server_speaks_http_is_not_waited_for(asking):
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), PlainHttp) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        where = SimpleNamespace(url=f"https://127.0.0.1:{server.server_address[1]}/v1")
+        with pytest.raises(BridoError, match=r"WRONG_VERSION.* http:// .*base_url.*SSL_CERT_FILE"):
+            asking(where, TEXTS[:1], patience_seconds=2.0)
+        server.shutdown()
 
 
 def test_a_redirect_is_not_followed(asking):

@@ -96,6 +96,7 @@ RESPONSES = [
     Served("Gemini's filter", 200, completion(None, "SAFETY"), ("", "refused", False)),
     Served("Bedrock's filter", 200, completion(TEXT, "guardrail_intervened"),
            (TEXT, "refused", False)),
+    Served("Zhipu's filter", 200, completion("", "sensitive"), ("", "refused", False)),
     # Paid, and nothing to read.
     Served("Azure filters the prompt", 200,
            {"choices": [], "prompt_filter_results": [{}], "usage": USAGE}, "response without"),
@@ -144,5 +145,10 @@ RESPONSES = [
     Served("OpenAI and a prompt of more than a minute's tokens", 429, error(
         "rate_limit_exceeded", type="tokens", message="Request too large for m in organization o "
         "on tokens per min (TPM): Limit 30000, Requested 32000."), "HTTP 429 (too long)"),
+    Served("Together and a long prompt", 403, error(
+        403, message="Input token count + `max_tokens` parameter must be less than the context "
+        "length of the model being queried."), "HTTP 403 (too long)"),
+    Served("a gateway that waits too long", 500, error(
+        500, message="The model took too long to answer."), "HTTP 500"),
     Served("a proxy and a long prompt", 413, error(413), "HTTP 413 (too long)"),
 ]  # fmt: skip

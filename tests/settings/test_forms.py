@@ -6,6 +6,7 @@ from test_load import BASE, problems
 from brido.models.settings import ReadingSettings
 from brido.search import SamplingSettings, SearchSettings
 from brido.settings.load import check_params
+from brido.work.settings import RuntimeSettings
 
 
 def source(**keys):
@@ -170,4 +171,33 @@ def test_an_endpoint_must_fit_its_server_and_its_prompt():
     server = params.runtime.endpoint_of("local")
     assert (server.base_url, server.max_concurrency) == ("http://localhost:8000/v1", 3)
     assert params.runtime.endpoint_of("default") == params.runtime.endpoint
+    # The secret of one server is not sent to another.
+    default = {"base_url": "http://big.example/v1", "api_key_env": "BIG_KEY"}
+    own = {"free": servers["local"], "keyed": servers["local"] | {"api_key_env": "KEY"}, "same": {}}
+    runtime = RuntimeSettings(endpoint=default, endpoints=own)
+    found = [runtime.endpoint_of(name) for name in ("default", *own)]
+    assert [one.api_key_env for one in found] == ["BIG_KEY", None, "KEY", "BIG_KEY"]
+    # What is wrong with a server is said of its own section.
+    places = ["runtime.endpoint", *(f"runtime.endpoints.{name}" for name in own)]
+    assert [one.section for one in found] == places
     assert params.reading_of("big").prompt == "Shorten:\n{{ document }}"
+
+
+def test_two_sources_that_ask_the_same_questions_are_refused():
+    """Answers are kept by model and text: the second server would never be asked."""
+    big = {"checkpoint": "none", "method": "endpoint", "model": "m", "num_candidates": 2}
+    servers = {"local": {"base_url": "http://localhost:8000/v1"}}
+    readings = {name: {"prompt": "Shorten:\n{{ document }}"} for name in ("big", "other")}
+
+    def two(endpoints=servers, reading=readings, **other):
+        generation = {"big": big, "other": big | {"endpoint": "local"} | other}
+        return {"generation": generation, "reading": reading, "runtime": {"endpoints": endpoints}}
+
+    assert "generation.other asks what generation.big asks" in problems(**two())
+    assert "generation.other asks" in problems(**two(num_candidates=4, choices_per_call=2))
+    apart = {"local": servers["local"] | {"store": "apart.sqlite"}}
+    for sections in (
+        *(two(seed=7), two(revision="other"), two(temperature=0.5), two(endpoints=apart)),
+        two(reading=readings | {"other": {"prompt": "Sum up:\n{{ document }}"}}),
+    ):
+        check_params(BASE | sections)

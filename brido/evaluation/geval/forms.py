@@ -29,8 +29,12 @@ _LABELS = (
     r"(?:score|rating|rate|mark|grade|verdict|answer|overall|evaluation|assessment|result|"
     r"bewertung|punktzahl|puntuaci[oó]n|calificaci[oó]n|оценка|评分|得分|分数|スコア|評価|점수)s?"
 )
+_EMPHASIS = " \t*_`\"'"
 # Of which scale it is: (1-5), [1 to 5], (out of 5).
-_SCALE = r"[\s\"'*_`\]]{0,9}(?:[(\[][^()\[\]\n]{0,20}[)\]]|1\s*(?:-|–|to)\s*\d)?[\s\"'*_`]{0,9}"
+_SCALE = (
+    r"[\s\"'*_`\]]{0,9}(?P<range>[(\[][^()\[\]\n]{0,20}[)\]]|1\s*(?:-|–|to)\s*\d+)?"
+    r"[\s\"'*_`]{0,9}"
+)
 _LINK = r"(?:(?:\s+(?:is|was|would be))?\s*[:=|\t]|→|[-=]>|\s[-–—]\s)"
 _OTHER_SCORE = re.compile(
     r"\b(?:max|maximum|min|minimum|possible|highest|lowest|best|worst|perfect|top)[\s*_]*\Z",
@@ -80,9 +84,19 @@ def _labelled(text: str, names: str) -> list[Written]:
         match.start("number"): match
         for pattern in _patterns(names)
         for match in marks(pattern, text)
-        if not _is_other(match)
+        if not (_is_other(match) or _is_one_cell_of_many(match))
     }
     return [written_in(match) for _, match in sorted(matches.items())]
+
+
+def _is_one_cell_of_many(match: re.Match[str]) -> bool:
+    """Whether the number is in a row of a table with further ones, such as the best mark."""
+    text, start = match.string, match.start("number")
+    if "|" not in text[match.end("name") : start]:
+        return False
+    before, behind = text[max(start - 200, 0) : start], text[start : start + 200]
+    row = before.rpartition("\n")[2] + behind.partition("\n")[0]
+    return sum(whole(cell.strip(_EMPHASIS)) is not None for cell in row.split("|")) > 1
 
 
 def _is_other(match: re.Match[str]) -> bool:
@@ -131,21 +145,28 @@ def _lines(text: str) -> list[Written]:
 
 
 def _in_table(text: str, criterion: str, alone: bool) -> list[Written]:
-    """Marks in the cells of a table: in the criterion's row, or in its column."""
+    """Marks in the cells of a table: in the criterion's row, or in its column.
+
+    Of several numbers in its row, that in the column of scores.
+    """
     rows = [
-        [cell.strip(" \t*_`\"'") for cell in line.strip().strip("|").split("|")]
+        [cell.strip(_EMPHASIS) for cell in line.strip().strip("|").split("|")]
         for line in text.splitlines()
         if "|" in line and not re.fullmatch(r"[\s|:-]+", line)
     ]
     written: list[Written] = []
     heads: list[int] = []
+    scores: list[int] = []
     for row in rows:
         titled = [number for number, cell in enumerate(row) if _is_title(cell, criterion, alone)]
         marks = [(number, mark) for number, cell in enumerate(row) if (mark := whole(cell))]
+        if not marks:
+            scores += [number for number, cell in enumerate(row) if _is_title(cell, _LABELS, False)]
         if titled and not marks:
             heads = titled
-        elif titled == [0] and len(marks) == 1:
-            written.append(marks[0][1])
+        elif titled == [0] and marks:
+            one = len(marks) == 1
+            written += [mark for number, mark in marks if one or number in scores]
         elif not _is_title(row[0], "|".join(CRITERIA), False):
             written += [mark for number, mark in marks if number in heads]
     return written

@@ -1,6 +1,7 @@
 """Numbers in a judge's answer: how they are written, and which of them cannot be marks.
 
-Numbers of lists, counts ("4 sentences") and ranges ("3-4") never are, also behind `Score:`.
+Numbers of lists, counts ("4 sentences") and ranges ("3-4") never are, also behind `Score:`. Nor is
+the best mark that there is ("5点満点中4点").
 """
 
 import re
@@ -23,7 +24,10 @@ class Written(NamedTuple):
 # Emphasis, quotation marks and brackets, which may stand around a number.
 MARKUP = r"[\s\"'*_`~\[(<{$\\]{0,20}"
 NUMBER = r"(?P<number>[-+]?\d+(?:[.,]\d+)?)(?![\d.,]*\d)(?![A-Za-z½¼¾])(?!\s*%)"
-OUT_OF = r"(?:[*_`\"']*\s*\(?(?:/|out of|of)\s*[*_`]*(?P<scale>\d+(?:\.\d+)?)(?![\d.]*\d))?"
+OUT_OF = (
+    r"(?:[*_`\"']*\s*(?:(?:points?|stars?)\s+)?\(?(?:/|out of|of)\s*[*_`]*"
+    r"(?P<scale>\d+(?:\.\d+)?)(?![\d.]*\d))?"
+)
 # "5 - 1 = 4"
 _SUM = r"(?:[\d.]{1,9}(?:\s?[-+–]\s?[\d.]{1,9}){1,9}\s?=\s?)?"
 MARK = rf"{MARKUP}{_SUM}{NUMBER}{OUT_OF}"
@@ -33,6 +37,11 @@ _RANGE = re.compile(
     r"(?:[ \t]*\([^()\n]{0,20}\))?[ \t]*(?:[-–—~]|\b(?:to|or|through)\b)[ \t]*(?P<end>\d+)"
     r"(?P<behind>[ \t]+[a-z])?"
 )
+# The best mark that a scale has: (1-5), [1 to 5], (out of 5).
+_BEST = re.compile(r"(?:\d\s*(?:[-–—~]|to)|out of|/)\s*(\d+)", re.IGNORECASE)
+# The best mark in Japanese, Korean and Chinese, where it comes first: "5点満点中4点".
+_OF_BEST = re.compile(r"\s?(?:点満点|点中|段階|점\s?만점|分[满滿]分|分制|分中)")
+_LIST = re.compile(r"\s*,\s*\d+\s*,\s*\d")
 BEGINS_ITEM = re.compile(r"[.)][ \t]+\S")
 # A lower-case word behind a number says what is counted, unless it is one of these.
 _WORD = re.compile(r"[\"'*_`)\]]*[ \t]+(?P<word>[a-z]+)")
@@ -55,8 +64,15 @@ def whole(text: str) -> Written | None:
     return written_in(match)
 
 
+def best_of(scale: str) -> float | None:
+    """The best mark of a scale in words, None where it names none."""
+    found = _BEST.search(scale)
+    return None if found is None else float(found[1])
+
+
 def written_in(match: re.Match[str]) -> Written:
-    scale = match.groupdict().get("scale")
+    groups = match.groupdict()
+    scale = groups.get("scale") or best_of(groups.get("range") or "")
     behind = match.string[match.start("number") :]
     return Written(
         float(match["number"].replace(",", ".")),
@@ -67,9 +83,10 @@ def written_in(match: re.Match[str]) -> Written:
 
 
 def marks(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
-    """The matches whose number is neither a range, a count nor the number of a list item."""
+    """The matches whose number may be a mark: not in a range or list, a count or the best mark."""
     for match in pattern.finditer(text):
-        if not (is_range(match) or _is_count(match) or _is_item(match)):
+        other = any(sign.match(text, match.end("number")) for sign in (_OF_BEST, _LIST))
+        if not (other or is_range(match) or _is_count(match) or _is_item(match)):
             yield match
 
 

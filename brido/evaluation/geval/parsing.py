@@ -17,7 +17,7 @@ from typing import Any
 
 from brido.evaluation.geval import forms
 from brido.evaluation.geval.criteria import SCALES
-from brido.evaluation.geval.numbers import whole
+from brido.evaluation.geval.numbers import best_of, whole
 from brido.utils.thoughts import without_thoughts
 
 _QUOTES = str.maketrans(
@@ -96,18 +96,17 @@ def _in_object(item: Mapping[str, Any], criterion: str, alone: bool) -> Iterable
     Such as {"coherence": 4}, {"criterion": "coherence", "score": 4}, or {"score": 4} where one
     criterion was asked for.
     """
-    named = [value for key, value in item.items() if _key(key) == [criterion]]
-    unnamed = [value for key, value in item.items() if not _key(key)]
+    named = [(key, value) for key, value in item.items() if _key(key) == [criterion]]
+    unnamed = [(key, value) for key, value in item.items() if not _key(key)]
     others = {word for value in item.values() if isinstance(value, str) for word in _key(value)}
     said = criterion in others
     if not named and (said or (alone and not others & set(SCALES))):
         named = unnamed
-    for value in named:
+    for key, value in named:
+        inner = value
         if isinstance(value, dict):
-            inner = [inner for key, inner in value.items() if not _key(key)]
-            yield _value(inner[0] if inner else value, criterion)
-        else:
-            yield _value(value, criterion)
+            inner = next((own for key, own in value.items() if not _key(key)), value)
+        yield _value(inner, criterion, best_of(key))
 
 
 def _key(text: str) -> list[str]:
@@ -117,15 +116,16 @@ def _key(text: str) -> list[str]:
     return [word for word in re.findall(r"[^\W\d_]+", text.lower()) if word not in _WRAPPERS]
 
 
-def _value(value: Any, criterion: str) -> Mark:
+def _value(value: Any, criterion: str, scale: float | None) -> Mark:
+    """The mark that a JSON value is; `scale`: the best one of its key ("Fluency (1-3)")."""
     if isinstance(value, str):
         written = whole(value)
         if written is None:
             return Missing("not_a_number")
-        return _on_scale(written.number, criterion, written.scale)
+        return _on_scale(written.number, criterion, written.scale or scale)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return Missing("not_a_number")
-    return _on_scale(value, criterion)
+    return _on_scale(value, criterion, scale)
 
 
 def _on_scale(number: float, criterion: str, scale: float | None = None) -> Mark:

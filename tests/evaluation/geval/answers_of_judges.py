@@ -98,6 +98,10 @@ ONE = [
      "| Coherence | 2 gaps | 4/5 |", 4),
     ("table of one column", "| Score |\n|:---:|\n| **4** |", 4),
     ("table lying", "| Coherence | Remark |\n|---|---|\n| 4 | fine |", 4),
+    ("table with the best mark", "| Criterion | Max | Score |\n|---|---|---|\n"
+     "| Coherence | 5 | 4 |", 4),
+    ("table with the best mark behind", "| Criterion | Score | Max |\n|---|---|---|\n"
+     "| Coherence | 4 | 5 |", 4),
     # Thoughts; tests/candidates/test_cleaning.py has their forms.
     ("thoughts", "<think>Consistency: 2? Score: 1?</think>\n\n4", 4),
     ("channels", "<|channel|>analysis<|message|>Score: 2?<|end|><|start|>assistant"
@@ -140,6 +144,15 @@ ONE = [
     ("of ten", "Score: 8/10", "off_scale"),
     ("four of ten", "4/10", "off_scale"),
     ("of a hundred", "Score: 85", "off_scale"),
+    ("of ten, said before", "Score (1-10): 4", "off_scale"),
+    ("of ten in words, said before", "**Coherence (out of 10)**: 4", "off_scale"),
+    ("points of ten", "Score: 4 points out of 10", "off_scale"),
+    ("stars of ten", "Rating: 4 stars out of 10", "off_scale"),
+    ("of ten in a key", '{"Coherence (1-10)": 4}', "off_scale"),
+    ("the best one first, in Japanese", "評価：5点満点中4点", "missing"),
+    ("the best one first, in Korean", "점수: 5점 만점에 4점", "missing"),
+    ("the best one first, in Chinese", "评分：5分制，4分", "missing"),
+    ("a table of numbers without a heading", "| Coherence | 5 | 4 |", "missing"),
     ("words", '{"score": "high"}', "not_a_number"),
     ("null", '{"coherence": null}', "not_a_number"),
 ]  # fmt: skip
@@ -177,6 +190,10 @@ ALL = [
      '"fluency": 3, "relevance": 2}', (4, 5, 3, 2)),
     ("fluency of five", "Coherence: 4\nConsistency: 5\nFluency: 5\nRelevance: 2",
      (4, 5, "off_scale", 2)),
+    ("fluency out of five", "Coherence (1-5): 4\nConsistency (1-5): 5\nFluency (1-5): 3\n"
+     "Relevance (1-5): 2", (4, 5, "off_scale", 2)),
+    ("all names, then all marks", "Coherence, consistency, fluency, relevance: 4, 5, 3, 2",
+     ("missing",) * 4),
     ("a number alone", "4", ("missing",) * 4),
     ("one of them missing", "Coherence: 4\nConsistency: n/a\nFluency: 3\nRelevance: 2",
      (4, "missing", 3, 2)),

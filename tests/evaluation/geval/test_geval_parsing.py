@@ -164,7 +164,7 @@ def test_the_schema_allows_exactly_the_whole_marks_of_the_scales():
 HOSTILE = [
     "{" * 10**6, '{"a":' * 10**5, "Score:" + " " * 10**6, "Score: 1. a\n" * 10**5, "4\n" * 10**5,
     "| Coherence " * 10**5, "Coherence: 1-1" * 10**5, "\n" * 10**6, "Score " * 10**5,
-    "I give " * 10**5,
+    "| Coherence | 4 " * 10**5, "I give " * 10**5,
     "1-" * 10**5, "Score: " + "1 - " * 10**5, "coherence is of " * 10**5, "[[" * 10**5, "4" * 10**6,
     "4" * 10**4 + ". x",
     "<think>" * 10**5, "coherence score for " * 10**5, "*" * 10**6, "<score>" * 10**5, "(" * 10**6,
