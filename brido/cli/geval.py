@@ -12,8 +12,7 @@ import click
 import numpy as np
 
 from brido.cli.shared import output_option
-from brido.corpus.checks import is_missing
-from brido.utils.blank import is_blank
+from brido.utils.blank import is_blank, is_missing
 from brido.utils.errors import BridoError, parsing, short
 from brido.utils.extras import extra
 from brido.utils.files import input_lines, read_records

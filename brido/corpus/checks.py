@@ -8,7 +8,7 @@ from typing import Any
 
 from brido.corpus.duplicates import DocumentsSeen
 from brido.corpus.settings import FilesSettings, HubSettings
-from brido.utils.blank import is_blank
+from brido.utils.blank import is_blank, is_missing
 from brido.utils.errors import short
 from brido.utils.json_lines import Repeating, holds_half_pair, kind
 from brido.utils.text import clean
@@ -21,10 +21,6 @@ _LISTS = {
     "data.files.references_column; of sentences: join them; of all rows: write an object a row)",
 }
 _OBJECT = " (a column in place of rows? pandas: to_json(PATH, orient='records', lines=True))"
-# What pandas, Excel and databases write of a value that is missing or wrong.
-_NO_TEXTS = frozenset(
-    ("nan", "NaN", "NaT", "<NA>", "null", "NULL", "\\N", "#N/A", "#NAME?", "#REF!", "#VALUE!")
-)
 # Names of bad rows that a message shows for each kind.
 _NAMED = 3
 _WRITTEN_LIST = re.compile(r"""\s*\[\s*['"].*['"]\s*\]\s*""", re.DOTALL)
@@ -88,13 +84,6 @@ def joined(document: Any) -> Any:
 def is_written_list(text: str) -> bool:
     """Whether a text is a list of texts as Python or numpy writes it, as pandas does into CSV."""
     return bool(_WRITTEN_LIST.fullmatch(text))
-
-
-def is_missing(value: Any) -> bool:
-    """Whether a value is null, a blank text, or the mark of a missing value."""
-    return value is None or (
-        isinstance(value, str) and (is_blank(value) or value.strip() in _NO_TEXTS)
-    )
 
 
 def text_fault(text: str) -> str:

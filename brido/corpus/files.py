@@ -10,9 +10,10 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
-from brido.corpus.checks import SPLITS, RawRow, is_missing, is_written_list, made_id, raw_row
+from brido.corpus.checks import SPLITS, RawRow, is_written_list, made_id, raw_row
 from brido.corpus.settings import FilesSettings
 from brido.tables import CORPUS
+from brido.utils.blank import is_missing
 from brido.utils.errors import BridoError, quoted, short
 from brido.utils.files import read_file
 from brido.utils.paths import left_behind, user_path
