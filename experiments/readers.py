@@ -10,7 +10,11 @@ from experiments.rows import EVIDENCE
 from experiments.tables import Record
 
 # Where the readings of each text stand: of the planned runs, a folder a run.
-READINGS = {"talks": ("talks-seed-10", "talks-seed-11"), "abstracts": ("abstracts-seed-10",)}
+READINGS = {
+    "talks": ("talks-seed-10", "talks-seed-11"),
+    "abstracts": ("abstracts-seed-10",),
+    "packages": ("packages-seed-10",),
+}
 # And of an earlier run, in which a length penalty made tuned systems as long as base.
 EARLIER = {
     "talks": ("information-equal-length-seed-3",),
