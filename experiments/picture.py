@@ -29,17 +29,17 @@ def draw(folder: Path, runs: Sequence[tuple[str, Sequence[float]]]) -> None:
 def _places(settings: Sequence[str]) -> list[int]:
     """A place for each run, and room for a label between settings."""
     numbers = {name: number for number, name in enumerate(dict.fromkeys(settings))}
-    return [x + 2 * numbers[name] for x, name in enumerate(settings)]
+    return [x + 3 * numbers[name] for x, name in enumerate(settings)]
 
 
 def _label(axis: Any, settings: Sequence[str], places: Sequence[int]) -> None:
     for name in dict.fromkeys(settings):
         where = [x for x, own in zip(places, settings, strict=True) if own == name]
         if where[-1] < places[-1]:
-            axis.axvline(where[-1] + 1.5, color="#cccccc", linewidth=0.8)
+            axis.axvline(where[-1] + 2, color="#cccccc", linewidth=0.8)
         text = textwrap.fill(name, 12 if len(where) > 1 else 8)
         axis.text(np.mean(where), -3, text, ha="center", va="top", fontsize=6)
-    axis.set_xlim(-1, places[-1] + 1)
+    axis.set_xlim(-2, places[-1] + 2)
     axis.set_xticks([])
     axis.set_ylim(0, 100)
     axis.grid(visible=False, axis="x")
