@@ -11,11 +11,11 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from brido.candidates.documents import DocumentPart, SplitDocuments
 from brido.candidates.settings import EndpointGeneration
-from brido.endpoint import Answer, AskedModel, CallPlan, Client
+from brido.endpoint import Answer, CallPlan, Client
 from brido.endpoint.settings import EndpointRuntime, answer_limit, runtime_problems
 from brido.models.prompt import messages
 from brido.models.settings import ReadingSettings
@@ -46,26 +46,12 @@ class Asker(NamedTuple):
         """The section of params.yaml that errors name."""
         return f"generation.{self.name}"
 
-    @property
-    def model(self) -> AskedModel:
-        """Who is asked, with every field of a request that decides an answer."""
-        settings = self.settings
-        sent: dict[str, Any] = dict(settings.extra_parameters)
-        for name in ("temperature", "top_p"):
-            if (value := getattr(settings, name)) is not None:
-                sent[name] = float(value)
-        if settings.max_answer_tokens is not None:
-            sent["max_tokens"] = settings.max_answer_tokens
-        if settings.seed is not None:
-            sent["seed"] = settings.seed
-        return AskedModel(settings.model, settings.revision, sent)
-
     def client(self) -> Client:
         """Open the store, and return a client for this source."""
         settings, store = self.settings, user_path(self.runtime.store)
         limit = answer_limit(settings.max_answer_tokens, settings.extra_parameters)
         choices = settings.choices_per_call
-        return Client(self.section, self.model, store, self.runtime, limit, choices)
+        return Client(self.section, settings.asked, store, self.runtime, limit, choices)
 
     def ask(self, documents: Sequence[SplitDocuments], interval: float) -> None:
         """Ask for every answer that the store lacks.
@@ -89,7 +75,8 @@ class Asker(NamedTuple):
                 f"{self.section}: {spelling:,} documents spell control tokens of chat templates "
                 "(such as <|im_end|>); they are sent with a space in each, so that they are text"
             )
-        prompts = [(self.model, messages(self.reading, text)) for text, _ in texts]
+        model = self.settings.asked
+        prompts = [(model, messages(self.reading, text)) for text, _ in texts]
         with self.client() as client:
             plan = client.plan(prompts, size)
             client.ask(plan, partial(Progress, interval=interval), _LIKELY_ANSWER)
@@ -102,10 +89,10 @@ class Asker(NamedTuple):
         if missing > self.settings.max_missing_fraction * wanted:
             report = client.report
             trouble = ", ".join(report.said) or "they are not in the store"
+            way_out = report.way_out(self.section, self.settings.asked.parameters)
             raise BridoError(
                 f"{self.section}: {missing:,} of {wanted:,} candidates are missing ({trouble}). "
-                f"{report.way_out(self.section, self.model.parameters)}. To go on without them, "
-                f"raise {self.section}.max_missing_fraction"
+                f"{way_out}. To go on without them, raise {self.section}.max_missing_fraction"
             )
 
 
@@ -121,7 +108,8 @@ class AnswerWorker:
 
     def __call__(self, part: DocumentPart) -> Result:
         """Return a row of the candidates table for each document."""
-        size, model, rows = self._asker.settings.num_candidates, self._asker.model, []
+        settings = self._asker.settings
+        size, model, rows = settings.num_candidates, settings.asked, []
         counts: Counter[str] = Counter()
         for name, document in part.read():
             text, _ = break_control_tokens(document)

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from brido.endpoint.answers import AskedModel
 from brido.endpoint.settings import ExtraParameters, reserved_problems
 from brido.search.settings import (
     Beams,
@@ -161,6 +162,19 @@ class EndpointGeneration(_Source):
                 f"{self.num_candidates} times: raise it, or set num_candidates to 1"
             )
         yield from reserved_problems("", self.extra_parameters)
+
+    @property
+    def asked(self) -> AskedModel:
+        """Who is asked, with every field of a request that decides an answer."""
+        sent: dict[str, Any] = dict(self.extra_parameters)
+        for name in ("temperature", "top_p"):
+            if (value := getattr(self, name)) is not None:
+                sent[name] = float(value)
+        if self.max_answer_tokens is not None:
+            sent["max_tokens"] = self.max_answer_tokens
+        if self.seed is not None:
+            sent["seed"] = self.seed
+        return AskedModel(self.model, self.revision, sent)
 
 
 # `generation.SOURCE`: one of the sources of candidates.

@@ -12,8 +12,6 @@ from brido.utils.errors import close_to, quoted, short
 from brido.vote.settings import ScoringSettings
 
 _NO_BASE = "base has no model (checkpoints.base.source: none)"
-# Keys of an endpoint's source that are in no question.
-_NOT_ASKED = {"num_candidates", "endpoint", "choices_per_call", "max_missing_fraction"}
 
 
 class Params(Sections):
@@ -253,13 +251,13 @@ class Params(Sections):
 
     def _equal_questions(self) -> Iterator[str]:
         """Sources that one store would give the same answers, whichever server they name."""
-        known: dict[str, str] = {}
+        known: dict[tuple[str | None, ...], str] = {}
         for name, source in self.generation.items():
             if not isinstance(source, EndpointGeneration):
                 continue
-            asked = source.model_dump(exclude=_NOT_ASKED)
             reading, store = self.reading_of(name), self.runtime.endpoint_of(source.endpoint).store
-            other = known.setdefault(str((asked, reading.prompt, reading.system, store)), name)
+            question = (source.asked.digest, reading.prompt, reading.system, store)
+            other = known.setdefault(question, name)
             if other != name:
                 yield (
                     f"generation.{name} asks what generation.{other} asks, so its candidates would "
