@@ -16,6 +16,8 @@ from pathlib import Path
 import click
 
 from brido.utils.atomic import write_text
+from brido.utils.commands import invoke
+from brido.utils.errors import BridoError, run_command
 
 PARTS = {"train": 2000, "validation": 300, "test": 300}
 DOCUMENT_WORDS, SUMMARY_WORDS = range(40, 201), range(5, 21)
@@ -24,12 +26,18 @@ EMPTY = re.compile(r"\b(transitional|dummy|meta-?package|debug(ging)? symbols)\b
 
 
 def read(lines: Iterable[str]) -> Iterator[dict[str, str]]:
-    """Yield id, document and summary of every package that has enough to summarize."""
+    """Yield id, document and summary of every package that has enough to summarize.
+
+    Raises:
+        BridoError: a paragraph is no package's.
+    """
     seen: set[str] = set()
     for blank, stanza in groupby(lines, key=lambda line: not line.strip()):
         if blank:
             continue
         head, description = _split(stanza)
+        if not {"Package", "Description-en"} <= head.keys():
+            raise BridoError("stdin is no Translation-en: a paragraph has no Package with a line")
         summary = head["Description-en"]
         paragraphs = _paragraphs(description)
         document = "\n".join(paragraphs)
@@ -59,7 +67,7 @@ def _paragraphs(lines: list[str]) -> list[str]:
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path))
-def main(folder: Path) -> None:
+def command(folder: Path) -> None:
     """Write train.jsonl, validation.jsonl and test.jsonl, in an order that hashes of names give."""
     rows = sorted(read(sys.stdin), key=lambda row: sha256(row["id"].encode()).digest())
     folder.mkdir(parents=True, exist_ok=True)
@@ -71,4 +79,4 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_command(lambda: invoke(command, program="python -m experiments.descriptions"))

@@ -1,5 +1,8 @@
 """Packages' descriptions as documents: what is read of a list, and what is left out."""
 
+import pytest
+
+from brido.utils.errors import BridoError
 from experiments.descriptions import read
 
 WORDS = " ".join(f"word{number}" for number in range(45))
@@ -42,3 +45,8 @@ def test_packages_without_enough_to_summarize_are_left_out():
         ]
     )
     assert list(read(text.splitlines(keepends=True))) == []
+
+
+def test_another_file_is_refused():
+    with pytest.raises(BridoError, match="no Translation-en"):
+        list(read(["Package: one\n", "Version: 1\n"]))
