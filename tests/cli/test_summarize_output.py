@@ -1,4 +1,4 @@
-"""The file that `brido summarize` writes: one process at a time, also where there are no locks."""
+"""Output of `brido summarize`: one process writes a file, and a file system may lack locks."""
 
 import errno
 import fcntl

@@ -51,9 +51,8 @@ class Data:
 
     documents: good rows of each split, as the pipeline will cut them; bad: what is wrong with the
     others; bad_share: their largest share of a split, or of its first rows, which may be all that a
-    run takes. texts, summaries: of the first documents of
-    train (no summaries: no references). doubts: sentences about documents and summaries that can be
-    read and look wrong.
+    run takes. texts, summaries: of the first documents of train (no summaries: no references).
+    doubts: sentences about documents and summaries that can be read and look wrong.
     """
 
     files: dict[str, Any]
