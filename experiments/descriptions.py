@@ -37,7 +37,7 @@ def read(lines: Iterable[str]) -> Iterator[dict[str, str]]:
             continue
         head, description = _split(stanza)
         if not {"Package", "Description-en"} <= head.keys():
-            raise BridoError("stdin is no Translation-en: a paragraph has no Package with a line")
+            raise BridoError("stdin is not Translation-en: a paragraph names no package")
         summary = head["Description-en"]
         paragraphs = _paragraphs(description)
         document = "\n".join(paragraphs)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from brido.candidates.documents import DocumentPart, SplitDocuments
 from brido.candidates.settings import EndpointGeneration
-from brido.endpoint import Answer, CallPlan, Client
+from brido.endpoint import Answer, AskedModel, CallPlan, Client
 from brido.endpoint.settings import EndpointRuntime, answer_limit, runtime_problems
 from brido.models.prompt import messages
 from brido.models.settings import ReadingSettings
@@ -46,12 +46,17 @@ class Asker(NamedTuple):
         """The section of params.yaml that errors name."""
         return f"generation.{self.name}"
 
+    @property
+    def model(self) -> AskedModel:
+        """Who is asked, with every field of a request that decides an answer."""
+        return AskedModel(self.settings.model, self.settings.revision, self.settings.sent)
+
     def client(self) -> Client:
         """Open the store, and return a client for this source."""
         settings, store = self.settings, user_path(self.runtime.store)
         limit = answer_limit(settings.max_answer_tokens, settings.extra_parameters)
         choices = settings.choices_per_call
-        return Client(self.section, settings.asked, store, self.runtime, limit, choices)
+        return Client(self.section, self.model, store, self.runtime, limit, choices)
 
     def ask(self, documents: Sequence[SplitDocuments], interval: float) -> None:
         """Ask for every answer that the store lacks.
@@ -75,7 +80,7 @@ class Asker(NamedTuple):
                 f"{self.section}: {spelling:,} documents spell control tokens of chat templates "
                 "(such as <|im_end|>); they are sent with a space in each, so that they are text"
             )
-        model = self.settings.asked
+        model = self.model
         prompts = [(model, messages(self.reading, text)) for text, _ in texts]
         with self.client() as client:
             plan = client.plan(prompts, size)
@@ -89,7 +94,7 @@ class Asker(NamedTuple):
         if missing > self.settings.max_missing_fraction * wanted:
             report = client.report
             trouble = ", ".join(report.said) or "they are not in the store"
-            way_out = report.way_out(self.section, self.settings.asked.parameters)
+            way_out = report.way_out(self.section, self.settings.sent)
             raise BridoError(
                 f"{self.section}: {missing:,} of {wanted:,} candidates are missing ({trouble}). "
                 f"{way_out}. To go on without them, raise {self.section}.max_missing_fraction"
@@ -108,8 +113,7 @@ class AnswerWorker:
 
     def __call__(self, part: DocumentPart) -> Result:
         """Return a row of the candidates table for each document."""
-        settings = self._asker.settings
-        size, model, rows = settings.num_candidates, settings.asked, []
+        size, model, rows = self._asker.settings.num_candidates, self._asker.model, []
         counts: Counter[str] = Counter()
         for name, document in part.read():
             text, _ = break_control_tokens(document)

@@ -5,7 +5,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from brido.endpoint.answers import AskedModel
 from brido.endpoint.settings import ExtraParameters, reserved_problems
 from brido.search.settings import (
     Beams,
@@ -164,8 +163,8 @@ class EndpointGeneration(_Source):
         yield from reserved_problems("", self.extra_parameters)
 
     @property
-    def asked(self) -> AskedModel:
-        """Who is asked, with every field of a request that decides an answer."""
+    def sent(self) -> dict[str, Any]:
+        """The fields of a request that decide an answer, beside the model and its messages."""
         sent: dict[str, Any] = dict(self.extra_parameters)
         for name in ("temperature", "top_p"):
             if (value := getattr(self, name)) is not None:
@@ -174,7 +173,7 @@ class EndpointGeneration(_Source):
             sent["max_tokens"] = self.max_answer_tokens
         if self.seed is not None:
             sent["seed"] = self.seed
-        return AskedModel(self.model, self.revision, sent)
+        return sent
 
 
 # `generation.SOURCE`: one of the sources of candidates.

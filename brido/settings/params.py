@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -251,19 +252,20 @@ class Params(Sections):
 
     def _equal_questions(self) -> Iterator[str]:
         """Sources that one store would give the same answers, whichever server they name."""
-        known: dict[tuple[str | None, ...], str] = {}
+        known: dict[str, list[Any]] = {}
         for name, source in self.generation.items():
             if not isinstance(source, EndpointGeneration):
                 continue
             reading, store = self.reading_of(name), self.runtime.endpoint_of(source.endpoint).store
-            question = (source.asked.digest, reading.prompt, reading.system, store)
-            other = known.setdefault(question, name)
-            if other != name:
+            asked = [source.model, source.revision, source.sent]
+            asked += [reading.prompt, reading.system, store]
+            if other := next((one for one, its in known.items() if its == asked), ""):
                 yield (
                     f"generation.{name} asks what generation.{other} asks, so its candidates would "
                     "be the same stored answers: change its seed, or where another model has the "
                     "same name, its revision (any label)"
                 )
+            known[name] = asked
 
     def _endpoint(self, name: str, source: EndpointGeneration) -> Iterator[str]:
         servers = ["default", *self.runtime.endpoints]

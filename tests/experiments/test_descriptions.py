@@ -48,5 +48,5 @@ def test_packages_without_enough_to_summarize_are_left_out():
 
 
 def test_another_file_is_refused():
-    with pytest.raises(BridoError, match="no Translation-en"):
+    with pytest.raises(BridoError, match="not Translation-en"):
         list(read(["Package: one\n", "Version: 1\n"]))
