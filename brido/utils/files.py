@@ -112,18 +112,16 @@ def input_lines(name: str) -> Iterator[Iterator[bytes]]:
 
 def _rows_as_json(path: Path) -> Iterator[bytes]:
     """The rows of a Parquet file as JSON lines; dates and decimal numbers become texts."""
-
-    def as_text(value: Any) -> str:
-        # Older writers mark no column as text.
-        return value.decode() if isinstance(value, bytes) else str(value)
-
     for place, row in _parquet(path):
-        try:
-            yield json.dumps(row, default=as_text).encode()
-        except UnicodeDecodeError:
-            raise BridoError(
-                f"{path}: {place} holds bytes that are not UTF-8: leave their column out"
-            ) from None
+
+        def as_text(value: Any, place: str = place) -> str:
+            if isinstance(value, bytes):
+                raise BridoError(
+                    f"{path}: {place} holds bytes that are not UTF-8: leave their column out"
+                )
+            return str(value)
+
+        yield json.dumps(row, default=as_text).encode()
 
 
 def _one_a_line(path: Path, stream: io.BufferedReader) -> Iterator[bytes]:
@@ -252,4 +250,16 @@ def _parquet(path: Path) -> Rows:
         for batch in file.iter_batches(batch_size=256):
             for row in batch.to_pylist():
                 number += 1
-                yield f"{path.name} row {number}", row
+                yield f"{path.name} row {number}", _as_texts(row)
+
+
+def _as_texts(value: Any) -> Any:
+    """Bytes as the text that they are: older writers of Parquet mark no column as text."""
+    if isinstance(value, bytes):
+        try:
+            return value.decode()
+        except UnicodeDecodeError:
+            return value
+    if isinstance(value, dict):
+        return {name: _as_texts(one) for name, one in value.items()}
+    return [_as_texts(one) for one in value] if isinstance(value, list) else value

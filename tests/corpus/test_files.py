@@ -165,6 +165,26 @@ def test_parquet_with_two_columns_of_one_name_is_refused(tmp_path: Path):
     assert "summary more than once" in message
 
 
+def test_texts_that_parquet_has_as_bytes_are_read(tmp_path: Path):
+    def as_bytes(text: str, encoding: str) -> dict:
+        item = row(0, document=text, refs=["S 0.", "Another."])
+        return {
+            name: [one.encode() for one in own] if name == "refs" else own.encode(encoding)
+            for name, own in item.items()
+        }
+
+    paths = three(tmp_path, [as_bytes("A gray text.", "utf-8")], "r.parquet", refs=[])
+    found = corpus(tmp_path, **paths, references_column="refs")["train"]
+    references = ["S 0.", "Another."]
+    document = {"id": "a0", "document": "A gray text.", "summary": "S 0."}
+    assert found == [document | {"references": references}]
+    (tmp_path / "other").mkdir()
+    rows = [as_bytes("Ein grauer Text: Gr\u00fc\u00dfe.", "latin-1")]
+    message = refused(tmp_path / "other", **three(tmp_path / "other", rows, "r.parquet"))
+    assert "row 1" in message
+    assert "bytes" in message
+
+
 def test_splits_are_cut_by_a_seeded_hash_that_only_the_id_decides(tmp_path: Path):
     rows = [row(number) for number in range(2000)]
     cut = {"validation_fraction": 0.1, "test_fraction": 0.2}
