@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -64,6 +64,17 @@ class Data:
     doubts: tuple[str, ...] = ()
 
 
+@dataclass
+class _Held:
+    """What the checks found in each split, and which documents they saw; the rest is as in Data."""
+
+    splits: dict[str, SplitChecks] = field(default_factory=dict)
+    seen: DocumentsSeen = field(default_factory=DocumentsSeen)
+    texts: list[str] = field(default_factory=list)
+    summaries: list[str] = field(default_factory=list)
+    bad_share: float = 0.0
+
+
 def look(
     files: Mapping[str, Sequence[str]],
     document: str | None = None,
@@ -89,52 +100,44 @@ def look(
     share = next(part for most, part in _SHARES if rows <= most)
     checked = max(share, round(min(_MOST, _WANTED / max(rows, 1)), 2))
     settings |= {"validation_fraction": checked, "test_fraction": checked}
-    found, texts, summaries, documents, bad_share = _read(settings)
+    held = _read(settings)
     if rows >= _TO_MEASURE:
-        while _enlarge(settings, found, given):
-            found, texts, summaries, documents, bad_share = _read(settings)
-    _check_bad(found, given)
-    counts = {split: checks.kept for split, checks in found.items()}
+        while _enlarge(settings, held.splits, given):
+            held = _read(settings)
+    _check_bad(held.splits, given)
+    counts = {split: checks.kept for split, checks in held.splits.items()}
     if min(counts.values()) < _NEEDED:
         raise BridoError(_too_few(counts, given))
-    repeated = [_as_options(text) for split in SPLITS for text in documents.warnings(split)]
+    repeated = [_as_options(text) for split in SPLITS for text in held.seen.warnings(split)]
     return Data(
         settings,
         counts,
-        [f"{split}: {checks.bad.text()}" for split, checks in found.items() if checks.bad],
-        texts,
-        summaries,
-        bad_share,
+        [f"{split}: {checks.bad.text()}" for split, checks in held.splits.items() if checks.bad],
+        held.texts,
+        held.summaries,
+        held.bad_share,
         (
             *repeated,
             *_unused_split(columns, given),
             *_few_to_measure(counts),
-            *doubts(texts, summaries),
+            *doubts(held.texts, held.summaries),
         ),
     )
 
 
-def _read(
-    settings: Mapping[str, Any],
-) -> tuple[dict[str, SplitChecks], list[str], list[str], DocumentsSeen, float]:
-    """What each split holds, the first documents and summaries of train, `Data.bad_share`."""
-    source = _source(settings)
-    documents = DocumentsSeen()
-    texts: list[str] = []
-    summaries: list[str] = []
-    found: dict[str, SplitChecks] = {}
-    bad_share = 0.0
+def _read(settings: Mapping[str, Any]) -> _Held:
+    source, held = _source(settings), _Held()
     for split in SPLITS:
-        checks = found[split] = SplitChecks(split, False, MOST_BAD, documents)
+        checks = held.splits[split] = SplitChecks(split, False, MOST_BAD, held.seen)
         for row in checks.keep_good(source.rows(split)):
             if checks.rows > _TO_CHOOSE:
-                bad_share = max(bad_share, len(checks.bad) / (checks.rows - 1))
+                held.bad_share = max(held.bad_share, len(checks.bad) / (checks.rows - 1))
             if split == "train" and checks.kept <= _SAMPLE:
-                texts.append(row["document"])
-                summaries += [row["summary"]] if row["summary"] else []
+                held.texts.append(row["document"])
+                held.summaries += [row["summary"]] if row["summary"] else []
         # Of a small split at least as many rows are taken as are good.
-        bad_share = max(bad_share, len(checks.bad) / max(checks.kept, 1))
-    return found, texts, summaries, documents, bad_share
+        held.bad_share = max(held.bad_share, len(checks.bad) / max(checks.kept, 1))
+    return held
 
 
 def _enlarge(
