@@ -42,6 +42,8 @@ _OTHER_SCORE = re.compile(
 )
 
 _CONDITION = re.compile(r"[*_`\"']*,?[ \t]+(?:if|would|were|had|unless|requires?|needs?|could)\b")
+# "On a scale of 1 to 10, I give it a 4."
+_ON_SCALE = re.compile(r"\bscale (?:of|from) 1\s*(?:[-–—]|to)\s*(?P<best>\d+)", re.IGNORECASE)
 _NOT = re.compile(r"\b(?:not|never|cannot|rather than|instead of|neither)\b|n't\b", re.IGNORECASE)
 
 
@@ -226,7 +228,9 @@ def _in_sentences(text: str, pattern: re.Pattern[str]) -> list[Written]:
         sentence = text[begin + 1 : match.start("number")]
         denied = _NOT.search(sentence) or _CONDITION.match(text, match.end())
         if not denied and not ("name" in match.groupdict() and _is_other(match)):
-            kept.append(written_in(match))
+            written, scale = written_in(match), _ON_SCALE.search(sentence)
+            best = written.scale or (float(scale["best"]) if scale else None)
+            kept.append(written._replace(scale=best))
     return kept
 
 

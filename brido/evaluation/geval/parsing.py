@@ -18,6 +18,7 @@ from typing import Any
 from brido.evaluation.geval import forms
 from brido.evaluation.geval.criteria import SCALES
 from brido.evaluation.geval.numbers import best_of, whole
+from brido.utils.json_lines import is_number
 from brido.utils.thoughts import without_thoughts
 
 _QUOTES = str.maketrans(
@@ -31,6 +32,10 @@ _TAGS = re.compile(r"</?(?:b|strong|em|i|u|span|code)>", re.IGNORECASE)
 _LONGEST = 20_000
 # Words of a key beside its criterion: {"final_coherence_score": 4}.
 _WRAPPERS = {"score", "mark", "rating", "value", "grade", "result", "final", "overall", "answer"}
+
+
+# Such words of a key whose number is the best mark: {"score": 4, "max_score": 10}.
+_BEST = {"max", "maximum", "max possible", "maximum possible", "out of", "scale"}
 
 
 @dataclass(frozen=True)
@@ -103,10 +108,16 @@ def _in_object(item: Mapping[str, Any], criterion: str, alone: bool) -> Iterable
     if not named and (said or (alone and not others & set(SCALES))):
         named = unnamed
     for key, value in named:
-        inner = value
+        inner, holder = value, item
         if isinstance(value, dict):
-            inner = next((own for key, own in value.items() if not _key(key)), value)
-        yield _value(inner, criterion, best_of(key))
+            inner, holder = next((own for key, own in value.items() if not _key(key)), value), value
+        yield _value(inner, criterion, best_of(key) or _best_in(holder))
+
+
+def _best_in(item: Mapping[str, Any]) -> float | None:
+    """The best mark that an object with a mark says there is: {"score": 4, "max_score": 10}."""
+    said = (value for key, value in item.items() if " ".join(_key(key)) in _BEST)
+    return next((best for best in said if is_number(best)), None)
 
 
 def _key(text: str) -> list[str]:
