@@ -22,3 +22,18 @@ def test_each_file_is_looked_into_before_the_first_is_summarized(tmp_path) -> No
     ):
         assert f"{name}.csv" in problem
         assert words in problem
+
+
+@pytest.mark.parametrize("first", ["id,document", "\ufeffTEXT;Summary", '"id"\t"Article"'])
+def test_a_table_that_is_given_as_lines_of_text_is_refused(tmp_path, first) -> None:
+    (tmp_path / "a.txt").write_text(f"{first}\n1,A cat sat.\n", encoding="utf-8")
+    with pytest.raises(BridoError, match=r"begins as a table does .* \.csv"):
+        Documents([str(tmp_path / "a.txt")])
+    Documents([str(tmp_path / "a.txt")], whole=True)
+
+
+@pytest.mark.parametrize("first", ["A text, and more.", "Document", "text: a cat sat", "one|two"])
+def test_lines_of_text_are_documents(tmp_path, first) -> None:
+    (tmp_path / "a.txt").write_text(f"{first}\nA cat sat.\n", encoding="utf-8")
+    found = [named.document.strip() for named in Documents([str(tmp_path / "a.txt")])]
+    assert found == [first, "A cat sat."]

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -11,7 +12,7 @@ from typing import Any, NamedTuple
 from brido.cli.init.data import DOCUMENTS, usual
 from brido.corpus.checks import LeftOut, joined, text_fault
 from brido.summarizer.writer import Named
-from brido.utils.errors import BridoError, parsing
+from brido.utils.errors import BridoError, parsing, short
 from brido.utils.files import input_lines, read_file
 from brido.utils.json_files import begins_json
 from brido.utils.json_lines import (
@@ -29,6 +30,7 @@ STDIN = "-"
 _TEXT = (".txt", ".text", ".md")
 _JSON = (".jsonl", ".ndjson", ".json")
 _TABLES = (".csv", ".tsv", ".parquet")
+_AROUND = "\ufeff\"' \r\n"
 _WRITTEN_JSON = "a text as JSON writes it, with quotes and backslashes (`jq -r` writes it plainly)"
 
 
@@ -198,9 +200,21 @@ def _lines(name: str, shown: str, ending: str) -> Iterator[_Row]:
                 yield _Row(number, f"{shown} line {number}", values, problem)
         return
     for number, line in enumerate(_texts(name), 1):
+        if number == 1 and _names_columns(line):
+            raise BridoError(
+                f"{shown} begins as a table does ({short(line.strip())}), and each line would be a "
+                "document: give the table as a file whose name ends in .csv or .tsv"
+            )
         if line.strip():
             fault = _WRITTEN_JSON if _is_written_json(line) else ""
             yield _Row(number, f"{shown} line {number}", {"document": line}, fault)
+
+
+def _names_columns(line: str) -> bool:
+    """Whether a line is a table's first one: several short names, a usual one of documents."""
+    names = [name.strip(_AROUND) for name in re.split(r"[,;\t|]", line)]
+    is_short = all(re.fullmatch(r"[\w .-]{0,30}", name) for name in names)
+    return len(names) > 1 and is_short and usual(DOCUMENTS, names) is not None
 
 
 def _is_written_json(line: str) -> bool:
