@@ -134,7 +134,10 @@ def runtime_problems(runtime: EndpointRuntime) -> list[str]:
     problems = []
     priced = runtime.input_price is not None and runtime.output_price is not None
     if runtime.max_cost is not None and not priced:
-        problems.append(f"{runtime.section}.max_cost: needs input_price and output_price as well")
+        problems.append(
+            f"{runtime.section}.max_cost: needs input_price and output_price of this server as "
+            "well (0: nothing is paid)"
+        )
     if runtime.dry_run and runtime.replay:
         problems.append(f"{runtime.section}: set dry_run or replay, not both")
     return problems + _key_problems(runtime)

@@ -84,7 +84,7 @@ class RuntimeSettings(Section):
     endpoints: dict[str, EndpointRuntime] = Field(
         default_factory=dict,
         description="Further servers by name: their keys over those of runtime.endpoint; one with "
-        "its own base_url needs its own api_key_env.",
+        "its own base_url needs its own api_key_env and prices.",
     )
     ray: RayRuntime = Field(RayRuntime(), description="Engine ray: what each worker is given.")
 
@@ -101,11 +101,11 @@ class RuntimeSettings(Section):
     def endpoint_of(self, name: str) -> EndpointRuntime:
         """The server `name`: its keys over those of `endpoint`, which is `default` itself.
 
-        A server with an address of its own does not get the secret of another one.
+        A server with an address of its own has neither the secret nor the prices of another one.
         """
         if name not in self.endpoints:
             return self.endpoint
         own = self.endpoints[name].model_dump(exclude_unset=True)
         if "base_url" in own:
-            own = {"api_key_env": None} | own
+            own = {"api_key_env": None, "input_price": None, "output_price": None} | own
         return self.endpoint.model_copy(update=own).called(f"runtime.endpoints.{name}")

@@ -171,12 +171,13 @@ def test_an_endpoint_must_fit_its_server_and_its_prompt():
     server = params.runtime.endpoint_of("local")
     assert (server.base_url, server.max_concurrency) == ("http://localhost:8000/v1", 3)
     assert params.runtime.endpoint_of("default") == params.runtime.endpoint
-    # The secret of one server is not sent to another.
-    default = {"base_url": "http://big.example/v1", "api_key_env": "BIG_KEY"}
+    # The secret of one server is not sent to another, and its prices are not another's.
+    default = {"base_url": "http://big.example/v1", "api_key_env": "BIG_KEY", "input_price": 2.0}
     own = {"free": servers["local"], "keyed": servers["local"] | {"api_key_env": "KEY"}, "same": {}}
     runtime = RuntimeSettings(endpoint=default, endpoints=own)
     found = [runtime.endpoint_of(name) for name in ("default", *own)]
     assert [one.api_key_env for one in found] == ["BIG_KEY", None, "KEY", "BIG_KEY"]
+    assert [one.input_price for one in found] == [2.0, None, None, 2.0]
     # What is wrong with a server is said of its own section.
     places = ["runtime.endpoint", *(f"runtime.endpoints.{name}" for name in own)]
     assert [one.section for one in found] == places
