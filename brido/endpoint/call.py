@@ -132,6 +132,9 @@ class Connection:
                 # Texts go to the address that was named and to no other.
                 http_client=_BoundedClient(follow_redirects=False),
             )
+        if runtime.base_url:
+            # The package sends OPENAI_ORG_ID and OPENAI_PROJECT_ID to any server.
+            self._client.organization = self._client.project = None
 
     async def close(self) -> None:
         """Close the client."""

@@ -174,11 +174,13 @@ def test_a_redirect_is_not_followed(asking):
         assert other.requests == []
 
 
-def test_openais_key_goes_to_openai_alone(asking, monkeypatch):
+def test_openais_key_and_account_go_to_openai_alone(asking, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-mine")
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-mine")
     with BadEndpoint() as server:
         asking(server, TEXTS[:1])
-        assert not any(KEY in head for head in server.headers)
+        assert not any(word in head for head in server.headers for word in (KEY, "mine"))
         monkeypatch.setenv("BIG_KEY", KEY)
         asking(server, TEXTS[1:2], api_key_env="BIG_KEY")
         assert f"Bearer {KEY}" in server.headers[-1]
