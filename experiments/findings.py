@@ -16,7 +16,7 @@ from experiments.ends import claim, drawn, endings, endings_in_full, regimes
 from experiments.length import equal, equal_earlier
 from experiments.orders import losses, orders, rivals, traits
 from experiments.people import people
-from experiments.readers import readers, readers_earlier
+from experiments.readers import readers, readers_earlier, readers_in_full
 from experiments.replay import choices
 from experiments.rows import EVIDENCE
 from experiments.tables import Record, markdown
@@ -32,6 +32,7 @@ MORE: dict[str, Finding] = {
     "Good summaries of each system minus base's": orders,
     "What the losses do": losses,
     "Good summaries minus base's, at base's length, in earlier runs of SmolLM2": equal_earlier,
+    "Blind readings of planned runs": readers_in_full,
     "Blind readings at base's length, in an earlier run": readers_earlier,
     "Every system of every regime": traits,
 }
