@@ -70,6 +70,25 @@ def test_the_text_counts_the_runs(page):
     assert f"others {len(runs) - sum(kept[name] for name in named)}." in text
 
 
+def test_the_text_counts_the_regimes(page):
+    words = ["none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+    rows = list(orders.rivals())
+    above = {
+        name: words[sum(row[f"{name} - control"].startswith("**+") for row in rows)]
+        for name in ("information", "vote", "likelihood", "brio")
+    }
+    kept = words[sum(row["kept - control"].startswith("**+") for row in ends.regimes())]
+    text = " ".join(page.split())
+    assert (
+        f"are information in {above['information']} regimes of {words[len(rows)]}, the vote in "
+        f"{above['vote']}, likelihood in {above['likelihood']}, brio in {above['brio']};"
+    ) in text
+    assert f"clearly beats the control** in {kept} regimes" in text
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    assert f"clearly in {kept} of {words[len(rows)]} regimes" in readme
+    assert f"its data, a processor), the vote in {above['vote']}." in readme
+
+
 def test_every_planned_row_has_a_place_on_the_page(page):
     assert set(planned_settings()) == set(read_planned().setting)
     assert set(read_planned().system) <= {*orders.SYSTEMS, "reference"}
