@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from experiments import reading
 from experiments.numbers import clear
@@ -40,10 +41,10 @@ SYSTEMS = {
 
 
 def readers() -> Iterator[Record]:
-    """Of each text, summaries with something made up in per cent, minus base's; words a summary."""
+    """Of each text, summaries with something made up in per cent, beside base's; their words."""
     found: dict[str, Record] = {}
     for row in _read(READINGS):
-        gap = f" ({row['minus base']})" if row["minus base"] else ""
+        gap = f" (base {row['base']}: {row['minus base']})" if row["base"] else ""
         cell = f"{row['made up']}{gap}, {row['words']} words"
         found.setdefault(row["system"], {})[row["text"]] = cell
     for system in dict.fromkeys(SYSTEMS.values()):
@@ -76,12 +77,18 @@ def _read(readings: Mapping[str, Sequence[str]]) -> Iterator[Record]:
                     "text": text,
                     "system": SYSTEMS[name],
                     "summaries": f"{sum(summaries.values())}",
-                    "made up": f"{100 * np.mean([one.mean() for one in flags]):.1f}",
+                    "made up": _percent(flags),
+                    # Base's, as it was found on the same sheets.
+                    "base": "" if name == "base" else _percent(base),
                     "minus base": "" if name == "base" else clear(gaps),
                     "statements in 100 words": f"{100 * np.mean(statements) / words:.1f}",
                     "words": f"{words:.1f}",
                     "copied": f"{100 * copied:.0f}",
                 }
+
+
+def _percent(flags: Sequence[NDArray[np.float64]]) -> str:
+    return f"{100 * np.mean([one.mean() for one in flags]):.1f}"
 
 
 def _run_of(folder: str) -> str:
