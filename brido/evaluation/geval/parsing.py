@@ -18,7 +18,6 @@ from typing import Any
 from brido.evaluation.geval import forms
 from brido.evaluation.geval.criteria import SCALES
 from brido.evaluation.geval.numbers import best_of, whole
-from brido.utils.json_lines import is_number
 from brido.utils.thoughts import without_thoughts
 
 _QUOTES = str.maketrans(
@@ -116,8 +115,11 @@ def _in_object(item: Mapping[str, Any], criterion: str, alone: bool) -> Iterable
 
 def _best_in(item: Mapping[str, Any]) -> float | None:
     """The best mark that an object with a mark says there is: {"score": 4, "max_score": 10}."""
-    said = (value for key, value in item.items() if " ".join(_key(key)) in _BEST)
-    return next((best for best in said if is_number(best)), None)
+    for key, value in item.items():
+        numbers = re.findall(r"\d+(?:\.\d+)?", f"{value}")
+        if numbers and " ".join(_key(key)) in _BEST:
+            return float(numbers[-1])  # of "1-10" the last one
+    return None
 
 
 def _key(text: str) -> list[str]:
