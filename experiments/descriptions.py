@@ -29,7 +29,7 @@ def read(lines: Iterable[str]) -> Iterator[dict[str, str]]:
     """Yield id, document and summary of every package that has enough to summarize.
 
     Raises:
-        BridoError: a paragraph is no package's.
+        BridoError: a paragraph names no package.
     """
     seen: set[str] = set()
     for blank, stanza in groupby(lines, key=lambda line: not line.strip()):

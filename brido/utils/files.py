@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -113,15 +114,13 @@ def input_lines(name: str) -> Iterator[Iterator[bytes]]:
 def _rows_as_json(path: Path) -> Iterator[bytes]:
     """The rows of a Parquet file as JSON lines; dates and decimal numbers become texts."""
     for place, row in _parquet(path):
+        yield json.dumps(row, default=partial(_as_json, f"{path}: {place}")).encode()
 
-        def as_text(value: Any, place: str = place) -> str:
-            if isinstance(value, bytes):
-                raise BridoError(
-                    f"{path}: {place} holds bytes that are not UTF-8: leave their column out"
-                )
-            return str(value)
 
-        yield json.dumps(row, default=as_text).encode()
+def _as_json(where: str, value: Any) -> str:
+    if isinstance(value, bytes):
+        raise BridoError(f"{where} holds bytes that are not UTF-8: leave their column out")
+    return str(value)
 
 
 def _one_a_line(path: Path, stream: io.BufferedReader) -> Iterator[bytes]:
@@ -246,11 +245,15 @@ def _parquet(path: Path) -> Rows:
         ),
         pq.ParquetFile(path, pre_buffer=False) as file,
     ):
-        _check_header(path, file.schema_arrow.names)
+        schema = file.schema_arrow
+        _check_header(path, schema.names)
+        # Also in lists and structures, whose types name those of their parts.
+        with_bytes = [column.name for column in schema if "binary" in str(column.type)]
         for batch in file.iter_batches(batch_size=256):
             for row in batch.to_pylist():
                 number += 1
-                yield f"{path.name} row {number}", _as_texts(row)
+                row |= {name: _as_texts(row[name]) for name in with_bytes}
+                yield f"{path.name} row {number}", row
 
 
 def _as_texts(value: Any) -> Any:

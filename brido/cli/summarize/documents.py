@@ -30,7 +30,6 @@ STDIN = "-"
 _TEXT = (".txt", ".text", ".md")
 _JSON = (".jsonl", ".ndjson", ".json")
 _TABLES = (".csv", ".tsv", ".parquet")
-_AROUND = "\ufeff\"' \r\n"
 _WRITTEN_JSON = "a text as JSON writes it, with quotes and backslashes (`jq -r` writes it plainly)"
 
 
@@ -212,7 +211,7 @@ def _lines(name: str, shown: str, ending: str) -> Iterator[_Row]:
 
 def _names_columns(line: str) -> bool:
     """Whether a line is a table's first one: several short names, a usual one of documents."""
-    names = [name.strip(_AROUND) for name in re.split(r"[,;\t|]", line)]
+    names = [name.strip("\"' \r\n") for name in re.split(r"[,;\t|]", line)]
     is_short = all(re.fullmatch(r"[\w .-]{0,30}", name) for name in names)
     return len(names) > 1 and is_short and usual(DOCUMENTS, names) is not None
 
