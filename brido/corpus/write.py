@@ -63,7 +63,7 @@ def _write_split(
         Progress(f"download {checks.split}", total, interval=interval) as progress,
         contextlib.closing(source.rows(checks.split)) as stream,
     ):
-        rows = checks.keep_good(islice(stream, limit))
+        rows = islice(checks.keep_good(stream), limit)
         batches = _batches(rows, progress.advance)
         tables.write_table(path, batches, source.schema, metadata)
 

@@ -222,6 +222,11 @@ class Params(Sections):
                 f"choice.by: {by} compares with references, and there are none "
                 f"({self._no_references}): name another column, or write null for good summaries"
             )
+        if self.data.source == "world" and not metric.needs_facts and column in ("whole", "good"):
+            yield (
+                f"choice.by: on the embedded world {name} does not say which summaries are "
+                f"{column}, world_judge does: write world_judge.{column}"
+            )
 
     def _metrics(self) -> Iterator[str]:
         needs = [name for name in self.evaluation.metrics if find_metric(name).needs_facts]

@@ -232,6 +232,13 @@ def test_max_evaluated_cuts_what_systems_are_measured_on_and_nothing_else(tmp_pa
     assert {len(rows) for rows in found.values()} == {2}
 
 
+def test_rows_that_are_left_out_do_not_count_as_documents(tmp_path: Path):
+    rows = [row(0, document=" "), *(row(n) for n in range(1, 6))]
+    limits = {"max_documents": 4, "max_bad_fraction": 0.5}
+    found = corpus(tmp_path, limits, **three(tmp_path, rows))["train"]
+    assert [item["id"] for item in found] == ["a1", "a2", "a3", "a4"]
+
+
 def refused(folder: Path, data: dict | None = None, **files: object) -> str:
     """The message of the refusal; nothing may have been written."""
     with pytest.raises(BridoError) as caught:

@@ -148,6 +148,7 @@ def test_the_command_checks_a_whole_file(tmp_path):
         ({"choice": {"by": "geval.averages"}}, "choice.by: 'geval.averages'"),
         ({"choice": {"by": "extractiveness.length"}}, "choice.by: extractiveness.length has no"),
         ({"choice": {"by": "mentions.checked"}}, "choice.by: mentions.checked has no"),
+        ({"choice": {"by": "mentions.good"}}, "world_judge does: write world_judge.good"),
         (
             UNLABELLED | measured("rouge", "mentions") | {"choice": {"by": "rouge.r1"}},
             "choice.by: rouge.r1 compares with references, and there are none (data.files.",
