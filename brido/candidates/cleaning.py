@@ -6,8 +6,6 @@ touch what stands around a text, never a word inside it, and they are few: a rul
 one reference in a thousand has no place here (docs/log.md has counts).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple

@@ -5,8 +5,6 @@ the first document to the last; answers are committed as they come, and shards a
 store holds. A run that is killed asks again for calls in flight alone.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Candidates that the user made elsewhere, for instance with several different models."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ A source is a function, one for each `generation.SOURCE.method`. It gets a `Requ
 it cannot do with a BridoError, and answers with a `SourcePlan`: who makes the candidates.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial

@@ -1,7 +1,5 @@
 """A checkpoint that turns documents into candidates or summaries, in as much memory as there is."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple

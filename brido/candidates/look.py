@@ -5,8 +5,6 @@ that are far shorter or longer than the references, in another script than the d
 markup.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import Counter

@@ -1,7 +1,5 @@
 """The candidates of all sources, joined: who wrote what, who votes, and who can be elected."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from itertools import islice

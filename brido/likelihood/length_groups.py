@@ -1,7 +1,5 @@
 """Candidates of similar length run together, so that little is computed for padding."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """What callers hand to searches and likelihoods, as tensors on the model's device."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

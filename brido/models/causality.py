@@ -5,8 +5,6 @@ texts (ProphetNet), or lose their mask of later tokens (FSMT): what they then gi
 depends on what follows, and on the candidates beside it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any

@@ -1,7 +1,5 @@
 """Whether a stranger's checkpoint that was loaded is whole: missing weights are random numbers."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from copy import deepcopy

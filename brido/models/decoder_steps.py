@@ -3,8 +3,6 @@
 `SharedSteps` is for the BART family, `PlainSteps` for every other encoder-decoder.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any

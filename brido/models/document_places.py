@@ -1,7 +1,5 @@
 """Where a document stands in `reading.prompt`, and that it stands there whole."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import lru_cache
 

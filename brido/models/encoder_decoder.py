@@ -1,7 +1,5 @@
 """Encoder-decoders: what BRIDO has to know about each family of them, in one table."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext

@@ -1,7 +1,5 @@
 """What encoder-decoders read: a document, with the text around it that a prompt or T5 asks for."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The families of models that are known, found by `config.model_type`; `register` adds one."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from torch import Tensor

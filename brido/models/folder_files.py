@@ -1,7 +1,5 @@
 """What the files of a stranger's checkpoint are, looked at before anything of them is loaded."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -4,8 +4,6 @@ Which tokens those are is the caller's choice in transformers, none by default. 
 summarize with the first token, those of PRIMERA with every `<doc-sep>` between documents too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar

@@ -4,8 +4,6 @@ A `Family` is a stateless object, the only place that knows one kind of model. S
 ask it for `steps` and `states` and compare no model types themselves.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext

@@ -4,8 +4,6 @@ A checkpoint may bring Python files and ask for them to be run; transformers the
 terminal, where `yes |` may answer too. Here the answer is always no.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Low-rank adapters (LoRA, arXiv 2106.09685) through peft: small weights beside frozen ones."""
 
-from __future__ import annotations
-
 import json
 import re
 import warnings

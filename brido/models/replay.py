@@ -7,8 +7,6 @@ the device (`StaticPasts`). So documents that are finished stay in the recorded 
 than half are left.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from itertools import chain

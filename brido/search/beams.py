@@ -1,7 +1,5 @@
 """The loop of a beam search over one batch."""
 
-from __future__ import annotations
-
 import torch
 
 from brido.models.interface import Steps

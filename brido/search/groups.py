@@ -4,8 +4,6 @@ Diverse beam search (Vijayakumar et al., 2018) works through the groups in order
 group `diversity_penalty` for each beam of an earlier group that takes it at the same step.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -4,8 +4,6 @@ Two rules exist and differ in detail, so both are here: that of transformers' gr
 in 4.55, float64 scores) and that of its plain beam search (since 4.50, float32 scores).
 """
 
-from __future__ import annotations
-
 import torch
 
 from brido.models.special_tokens import SpecialTokens

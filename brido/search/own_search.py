@@ -1,7 +1,5 @@
 """How a checkpoint wants to be searched: the settings that it comes with."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How to search and how to sample: sections of params.yaml that the engines take as they are."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal

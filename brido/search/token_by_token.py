@@ -1,7 +1,5 @@
 """The loop that writes rows token by token, each by itself; and what no row may write next."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import torch

@@ -1,7 +1,5 @@
 """The worker that writes summaries: stage decode's generator, and what is known of each text."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice

@@ -5,8 +5,6 @@ everywhere and moves only where the vote disagrees with it, because candidates t
 likely need not become likelier. `training.loss: listwise` compares log p with base's too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path

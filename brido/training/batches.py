@@ -4,8 +4,6 @@ What an update sees depends on the seed and the update's number alone. So the po
 is one number, and any number of processes sees the same updates.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple

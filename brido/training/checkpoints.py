@@ -1,7 +1,5 @@
 """The files of a training run: written whole or not at all, checked when they are read."""
 
-from __future__ import annotations
-
 import pickle
 import time
 from collections.abc import Callable

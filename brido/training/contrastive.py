@@ -1,7 +1,5 @@
 """Contrastive training of a language model on ranked candidates, as a task of the loop."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The processes, devices and number types of a run, through accelerate."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import torch

@@ -1,7 +1,5 @@
 """Documents with their candidates in the order of the vote."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any

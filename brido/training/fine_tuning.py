@@ -1,7 +1,5 @@
 """Maximum likelihood on references, as the paper's bases learned it, before candidates exist."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The training loop: updates, validations, checkpoints, and when to stop."""
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 from functools import partial
 

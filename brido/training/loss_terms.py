@@ -4,8 +4,6 @@
 functions themselves: to look at an accelerator's numbers is to wait for them.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Literal
 

@@ -10,8 +10,6 @@ what looks at a whole weight. Files hold whole weights: a run goes on with anoth
 processes, sharded or not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeVar

@@ -3,8 +3,6 @@
 What is trained, sizes and start values, is `brido.models.embedded`'s.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Apart from `validation`, because fine-tuning decodes nothing: an edit of the search trains no base.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

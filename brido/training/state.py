@@ -1,7 +1,5 @@
 """The state of a training run: everything but its tensors, and the rules that read it."""
 
-from __future__ import annotations
-
 import csv
 import io
 import math

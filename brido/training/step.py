@@ -3,8 +3,6 @@
 A step is a module around the model, so that accelerate and FSDP can wrap it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 

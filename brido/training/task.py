@@ -4,8 +4,6 @@ One loop trains all tasks: contrastive training and maximum likelihood (`contras
 training from scratch (`pretraining.py`).
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext

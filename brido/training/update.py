@@ -1,7 +1,5 @@
 """One update of the weights, on one process or many, in as much memory as there is."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

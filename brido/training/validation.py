@@ -1,7 +1,5 @@
 """Does the model rank candidates as the vote does?"""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Batches of documents of similar length, cut by a token budget, halved when memory runs out."""
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Callable, Sequence
 

@@ -5,8 +5,6 @@ more; the driver alone writes shards. So the bytes are those of any other engine
 driver's folder under the same path.
 """
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import math

@@ -7,8 +7,6 @@ few units are in work at once, so memory stays constant.
 `run` reaches every worker through an executor (`worker.Executor`): here, in a process, or on Ray.
 """
 
-from __future__ import annotations
-
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized

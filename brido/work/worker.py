@@ -4,8 +4,6 @@ An executor owns one worker and hands it units, one at a time: `LocalExecutor` i
 `ProcessExecutor` in one of its own, `cluster.RayExecutor` on a Ray cluster.
 """
 
-from __future__ import annotations
-
 import contextlib
 import multiprocessing
 import os

@@ -9,8 +9,6 @@ registered under their own names in transformers' attention and mask interfaces,
 pointed to them for the length of a `with` block.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any

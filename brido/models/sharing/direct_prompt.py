@@ -5,8 +5,6 @@ is a good part of the time. Here their modules are called in the same order, wit
 attention. Every number is the same.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

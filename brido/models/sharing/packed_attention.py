@@ -6,8 +6,6 @@ tokens attend causally, and the texts' in two products, one with the prompt and 
 keys, under one softmax. Weights are computed again in the backward pass, as torch's kernel does.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Keys and values of the tokens that the rows of a search have written so far."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

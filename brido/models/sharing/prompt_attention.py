@@ -7,8 +7,6 @@ touched: its attention is pointed to a function that is registered with transfor
 one that returns the rows' own keys and values alone.
 """
 
-from __future__ import annotations
-
 from contextvars import ContextVar
 from functools import cached_property
 from typing import Any

@@ -6,8 +6,6 @@ there. So every hidden state is what the model makes of [prompt, text] alone. Th
 forward pass runs on such rows with a mask of four dimensions, one for each kind of its layers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import nullcontext
 from functools import partial
