@@ -39,12 +39,18 @@ _UNREACHABLE, _TIMEOUT, _LOST = "server unreachable", "timeout", "connection los
 _LENGTH = re.compile(
     r"context[ _](?:length|window|size)|maximum (?:context|prompt)|(?<!took )too long|"
     r"too large for model|must be <= \d+|longer than the maximum|token limit|"
-    r"exceeds? the (?:available|maximum)",
+    r"exceeds? (?:the )?(?:available|maximum)|too many tokens",
     re.IGNORECASE,
 )
 
 # What OpenRouter says, with a status that means the key elsewhere, of a text that a filter refuses.
 _FLAGGED = re.compile(r"moderation|input was flagged", re.IGNORECASE)
+# What Gemini and xAI say, with the status of a wrong request, of a wrong key or none.
+_KEY = re.compile(
+    r"api[ _]key (?:not valid|not found|expired)|(?:incorrect|invalid) api[ _]key"
+    r"|invalid authorization header",
+    re.IGNORECASE,
+)
 
 
 @dataclass(eq=False)
@@ -201,7 +207,9 @@ class Connection:
                 f"the right one, name it in {self._runtime.section}.base_url"
             )
         is_long = _LENGTH.search(f"{code} {message}") is not None
-        if status == 401 or (status == 403 and not (_FLAGGED.search(message) or is_long)):
+        no_key = status == 400 and _KEY.search(f"{code} {message}") is not None
+        forbidden = status == 403 and not (_FLAGGED.search(message) or is_long)
+        if status == 401 or no_key or forbidden:
             return BridoError(
                 f"{self._section}: the server refused the key ({said}): set the environment "
                 f"variable that {self._runtime.section}.api_key_env names (null: OPENAI_API_KEY, "

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
+import shutil
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from brido.models.completeness import incomplete
+from brido.models.completeness import computed, foreign_words, incomplete
 from brido.models.family import family_of
 from brido.models.folder_files import check_folder, tensor_count
 from brido.models.gguf import gguf_file, gguf_tensors, load_gguf
+from brido.models.hub import SMALL_FILES, fetch
 from brido.models.loading import pretrained, weights
 from brido.models.lora import merge_adapter, trained_on
 from brido.models.special_tokens import end_tokens
 from brido.utils.atomic import atomic_folder
 from brido.utils.errors import BridoError, first_line, parsing, short
-from brido.utils.hub_errors import hub_errors
 from brido.utils.paths import user_path
 from brido.utils.progress import say
 
@@ -28,14 +29,6 @@ if TYPE_CHECKING:
     from brido.models.interface import Family
 
     Loaded = tuple[PreTrainedModel, PreTrainedTokenizerBase]
-
-# Everything of a repository that PyTorch models need; other frameworks' weights stay away. A chat
-# template stands in tokenizer_config.json or in a file of its own, without which there is none.
-_VOCABULARIES = ["*.model", "*.spm", "*.bpe", "*.codes", "prophetnet.tokenizer"]
-SMALL_FILES = ["*.json", "*.txt", "*.jinja", *_VOCABULARIES]
-_WEIGHTS = (["*.safetensors"], ["pytorch_model*.bin"])
-# Checkpoints of a training in folders of their own; Mistral's weights a second time.
-_NOT_READ = ["*/*", "consolidated*"]
 
 
 def store_checkpoint(
@@ -84,6 +77,8 @@ def store_checkpoint(
     if adapter is not None:
         description["adapter"] = adapter
         model = merge_adapter(model, user_path(adapter), f"{key}.adapter")
+        tokenizer = _adapted(tokenizer, user_path(adapter), f"{key}.adapter")
+        _name_end(model, tokenizer)
         base = trained_on(user_path(adapter))
         # Of a model of equal shapes, its weights fit as well: nothing else can tell.
         if base and Path(base).name.lower() != Path(source).name.lower():
@@ -106,53 +101,6 @@ def _name_end(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> Non
     ends, end = end_tokens(model), tokenizer.eos_token_id
     if not (model.config.is_encoder_decoder or end is None or end in ends):
         model.generation_config.eos_token_id = [*ends, end]
-
-
-def fetch(name: str, revision: str | None, key: str) -> Path:
-    """The folder in the Hugging Face cache that holds the model `name`; its name is the commit.
-
-    Only PyTorch's weights are fetched, as safetensors where the repository has them. An interrupted
-    download goes on where it was; without a network the cache alone is used.
-
-    Raises:
-        BridoError: see `brido.utils.hub_errors.hub_errors`.
-    """
-    from huggingface_hub import snapshot_download
-
-    if "://" in name:
-        raise BridoError(f"{key}.source: {name} is an address: write the hub id alone (owner/name)")
-    if name.startswith((".", "/", "~")) or name.count("/") > 1:
-        raise BridoError(f"{key}.source: the folder {name} does not exist")
-    with hub_errors("model", name, revision, key):
-        files = hub_files(name, revision, f"{key}.source")
-        has_safe = not files or any(file.endswith(".safetensors") for file in files)
-        how: dict[str, Any] = {
-            "allow_patterns": [*SMALL_FILES, *_WEIGHTS[0 if has_safe else 1]],
-            "ignore_patterns": _NOT_READ,
-        }
-        return Path(snapshot_download(name, revision=revision, **how))
-
-
-def hub_files(name: str, revision: str | None, key: str) -> list[str]:
-    """The files of a hub repository, folders left aside; none where the hub does not answer.
-
-    Raises:
-        BridoError: its weights are GGUF files, of which one has to be chosen.
-    """
-    from huggingface_hub import HfApi, errors
-
-    files: list[str] = []
-    with contextlib.suppress(OSError, errors.HTTPError):
-        # What goes wrong here goes wrong again when files are fetched, or the cache answers there.
-        siblings = HfApi().model_info(name, revision=revision).siblings or []
-        files = [file.rfilename for file in siblings if "/" not in file.rfilename]
-    found = [file for file in files if file.endswith(".gguf")]
-    if found and not any(file.endswith((".safetensors", ".bin")) for file in files):
-        raise BridoError(
-            f"{key}: {name} holds GGUF files: fetch one (`hf download {name} {short(found[0])} "
-            "--local-dir FOLDER`) and name it (FOLDER/NAME.gguf)"
-        )
-    return files
 
 
 def save(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, folder: Path) -> None:
@@ -196,9 +144,13 @@ def load_checkpoint(folder: Path, dtype: torch.dtype) -> Loaded:
         check_folder(folder)
         _, family = family_in(folder)
         model, found = pretrained(family.loader, folder, dtype=dtype, output_loading_info=True)
-        if missing := weights(found, "missing"):
+        if missing := [one for one in weights(found, "missing") if not computed(model, one)]:
             raise ValueError(f"{len(missing)} weights are missing, such as {missing[0]}")
-        return model, load_tokenizer(folder)
+        tokenizer = load_tokenizer(folder)
+        if problem := foreign_words(model, tokenizer):
+            raise ValueError(problem)
+        _name_end(model, tokenizer)
+        return model, tokenizer
     except BridoError:
         raise
     except Exception as error:
@@ -230,6 +182,30 @@ def load_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
     tokenizer = pretrained(AutoTokenizer, folder, local_files_only=True)
     # Its settings may say that documents and summaries lose their beginnings.
     tokenizer.truncation_side = "right"
+    return tokenizer
+
+
+def _adapted(tokenizer: PreTrainedTokenizerBase, folder: Path, key: str) -> PreTrainedTokenizerBase:
+    """The tokenizer that stands beside an adapter, in place of `tokenizer`, its base model's.
+
+    Programs that train a chat model leave its template and its end token there. Without one, or
+    with one that knows other tokens than the weights, it is `tokenizer`.
+    """
+    if not (folder / "tokenizer_config.json").is_file():
+        return tokenizer
+    # Beside an adapter's settings transformers would look for its base model's tokenizer.
+    with tempfile.TemporaryDirectory() as alone:
+        for file in {path for pattern in SMALL_FILES for path in folder.glob(pattern)}:
+            if file.is_file() and not file.name.startswith("adapter_"):
+                shutil.copy(file, alone)
+        with parsing(lambda reason: f"{key}: the tokenizer in {folder} is damaged: {reason}"):
+            own = load_tokenizer(Path(alone))
+    if own.get_vocab() == tokenizer.get_vocab():
+        return own
+    say(
+        f"checkpoint: warning: {key}: the tokenizer in {folder} knows other tokens than its base "
+        "model's, which is used, with its chat template"
+    )
     return tokenizer
 
 

@@ -62,12 +62,8 @@ def incomplete(
             f"{len(unused)} weights of the file belong to none of the model's layers, "
             f"{some(unused, 1)}"
         )
-    rows = model.get_input_embeddings().weight.shape[0]
-    if len(tokenizer) < SMALLEST_SHARE * rows or not spells_only(tokenizer, rows):
-        yield (
-            f"the tokenizer knows {len(tokenizer):,} tokens, the model {rows:,}: they do not "
-            "belong together, or files of the tokenizer are missing"
-        )
+    if foreign := foreign_words(model, tokenizer):
+        yield foreign
     try:
         family_of(model.config).special(model)
     except BridoError as error:
@@ -81,3 +77,14 @@ def incomplete(
         except ValueError as error:
             # transformers would go on with defaults.
             yield f"generation_config.json is not JSON ({first_line(error)})"
+
+
+def foreign_words(model: Any, tokenizer: Any) -> str:
+    """Why a tokenizer is not the model's; "" if it may be."""
+    rows = model.get_input_embeddings().weight.shape[0]
+    if len(tokenizer) >= SMALLEST_SHARE * rows and spells_only(tokenizer, rows):
+        return ""
+    return (
+        f"the tokenizer knows {len(tokenizer):,} tokens, the model {rows:,}: they do not "
+        "belong together, or files of the tokenizer are missing"
+    )

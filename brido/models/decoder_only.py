@@ -12,6 +12,7 @@ from torch import Tensor
 from transformers import AutoModelForCausalLM, DynamicCache, PreTrainedModel
 from transformers.models.auto.modeling_auto import (
     MODEL_FOR_CAUSAL_LM_MAPPING,
+    MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES,
     MODEL_FOR_MASKED_LM_MAPPING_NAMES,
 )
 
@@ -178,6 +179,13 @@ def unknown_family(config: Any) -> DecoderOnly:
             tokens through more than attention.
     """
     kind = config.model_type
+    if type(config) not in MODEL_FOR_CAUSAL_LM_MAPPING and (
+        kind in MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES
+    ):
+        raise BridoError(
+            f"a {kind} model, which reads images too, and whose text model transformers does not "
+            "load alone: choose a model of text, or serve it (method endpoint)"
+        )
     encoder = kind in BOTH_SIDES and getattr(config, "is_decoder", True) is False
     if encoder or type(config) not in MODEL_FOR_CAUSAL_LM_MAPPING:
         raise BridoError(

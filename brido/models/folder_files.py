@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZipFile, is_zipfile
 
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
 
 from brido.utils.errors import short
 
@@ -58,12 +58,18 @@ def _check_index(path: Path) -> None:
     if not files or bad:
         what = f"names {short(str(bad[0]))} as a file" if bad else "names no files"
         raise ValueError(f"{path.name} {what}: it must say in which file of the folder weights are")
+    held = {name for name in files if (path.parent / name).is_file()}
+    if held and (missing := sorted(set(files) - held)):
+        raise ValueError(
+            f"{len(missing)} of {len(set(files))} files of weights are missing, such as "
+            f"{missing[0]}: the folder was not copied or fetched to its end"
+        )
 
 
 def _check_types(folder: Path) -> None:
     for path in folder.glob("*.safetensors"):
         if path.is_file():
-            with safe_open(path, "pt") as weights:
+            with _opened(path) as weights:
                 types = {
                     name: str(weights.get_slice(name).get_dtype())
                     for name in weights.keys()  # noqa: SIM118 - not a dictionary
@@ -75,6 +81,13 @@ def _check_types(folder: Path) -> None:
                     f"{short(odd[0])}, and config.json has no quantization_config that says how "
                     "to read them"
                 )
+
+
+def _opened(path: Path) -> Any:
+    try:
+        return safe_open(path, "pt")
+    except SafetensorError as error:
+        raise ValueError(f"{path.name} is damaged or cut off ({error})") from None
 
 
 def check_layers(settings: Any, tensors: int | None) -> None:

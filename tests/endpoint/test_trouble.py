@@ -123,6 +123,22 @@ def test_errors_that_no_call_can_get_over_stop_at_once(asking, status):
         assert len(server.requests) == 1
 
 
+NOT_VALID = "API key not valid. Please pass a valid API key."
+WRONG_KEYS = {
+    "Gemini": [{"error": {"code": 400, "message": NOT_VALID, "status": "INVALID_ARGUMENT"}}],
+    "Gemini, none": [{"error": {"code": 400, "message": "Missing or invalid Authorization header."}}],
+    "xAI": {"code": "Client specified an invalid argument", "error": "Incorrect API key provided."},
+}
+
+
+@pytest.mark.parametrize("error", WRONG_KEYS.values(), ids=WRONG_KEYS)
+def test_a_wrong_key_that_is_told_as_a_wrong_request_is_a_wrong_key(asking, error):
+    with BadEndpoint(respond=lambda body: (400, error)) as server:
+        with pytest.raises(BridoError, match="the server refused the key"):
+            asking(server, TEXTS, max_concurrency=1)
+        assert len(server.requests) == 1
+
+
 def test_a_server_that_cannot_or_will_not_answer_is_an_error(asking):
     """It is away, wants an hour, or calls every request wrong."""
     with BadEndpoint() as server:

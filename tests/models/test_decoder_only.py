@@ -39,6 +39,7 @@ def test_tiny_models_are_of_a_known_family(name):
           for name in ("Mamba", "RecurrentGemma", "Rwkv", "Qwen3Next", "Jamba", "XLNet")),
         ("Lfm2", {"num_hidden_layers": 2, "layer_types": ["conv", "full_attention"]}, "a lfm2"),
         *((name, {}, "does not write text") for name in ("Bert", "Roberta", "CLIP")),
+        *((name, {}, "which reads images too") for name in ("Mistral3", "Qwen3VL")),
     ],
 )  # fmt: skip
 def test_a_model_that_writes_no_text_or_not_by_attention_alone_is_refused(name, settings, why):

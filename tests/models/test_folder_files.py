@@ -70,6 +70,17 @@ def pickled(folder):
     torch.save({"x": os.system}, folder / "pytorch_model.bin")
 
 
+def without_a_shard(folder):
+    AutoModelForSeq2SeqLM.from_pretrained(folder).save_pretrained(folder, max_shard_size="4KB")
+    (folder / "model.safetensors").unlink(missing_ok=True)
+    sorted(folder.glob("model-*.safetensors"))[2].unlink()
+
+
+def cut_off(folder):
+    path = folder / "model.safetensors"
+    path.write_bytes(path.read_bytes()[:-9])
+
+
 POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n"
 CASES = {
     "a pipe for settings": (pipe("config.json"), "config.json is a pipe"),
@@ -89,6 +100,8 @@ CASES = {
     "kernels": (lambda f: settings(f, attn_implementation={"": "a/b@main"}), "a/b@main"),
     "an adapter alone": (lambda f: adapter(f) or (f / "config.json").unlink(), "NAME.adapter"),
     "an adapter too": (adapter, "NAME.adapter"),
+    "a file of weights less": (without_a_shard, "are missing, such as model-00003-of-"),
+    "half a file": (cut_off, "model.safetensors is damaged or cut off"),
     "a pickle": (pickled, "other things than weights"),
 }
 

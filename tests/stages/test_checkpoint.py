@@ -18,8 +18,9 @@ from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, MambaConfig, Pega
 
 from brido.candidates.local import Generator
 from brido.models import LanguageModel
-from brido.models.checkpoint import SMALL_FILES, save, store_checkpoint
+from brido.models.checkpoint import load_checkpoint, save, store_checkpoint
 from brido.models.completeness import incomplete
+from brido.models.hub import SMALL_FILES
 from brido.models.settings import ReadingSettings
 from brido.search import SearchSettings
 from brido.training.batches import Batches
@@ -337,6 +338,16 @@ def test_sinusoids_that_are_missing_are_computed(kind: str, tmp_path: Path):
     store_checkpoint(str(tmp_path / "model"), None, tmp_path / "stored", "checkpoints.base")
     stored = AutoModelForSeq2SeqLM.from_pretrained(tmp_path / "stored").state_dict()
     assert all(torch.equal(stored[name], own) for name, own in model.state_dict().items())
+    # A published file may be used as it is too, by `brido summarize --model`.
+    read, _ = load_checkpoint(tmp_path / "model", torch.bfloat16)
+    for name, own in read.state_dict().items():
+        assert torch.equal(own, stored[name].to(torch.bfloat16))
+
+
+def test_a_folder_without_a_tokenizer_is_not_used(tmp_path: Path):
+    build_family("bart").save_pretrained(tmp_path / "model")
+    with pytest.raises(BridoError, match=r"the tokenizer knows .* files of the tokenizer"):
+        load_checkpoint(tmp_path / "model", torch.float32)
 
 
 def test_a_norm_that_is_missing_is_learned_although_it_begins_at_one(folder: Path):

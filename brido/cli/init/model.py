@@ -10,10 +10,11 @@ import torch
 from huggingface_hub import snapshot_download
 from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
 
-from brido.models.checkpoint import SMALL_FILES, hub_files, load_tokenizer
+from brido.models.checkpoint import load_tokenizer
 from brido.models.family import family_of
 from brido.models.folder_files import check_folder
 from brido.models.gguf import check_gguf, gguf_file
+from brido.models.hub import SMALL_FILES, hub_files
 from brido.models.loading import SMALLEST_SHARE, pretrained
 from brido.utils.errors import BridoError, first_line
 from brido.utils.hub_errors import hub_errors

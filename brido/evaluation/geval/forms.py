@@ -53,7 +53,7 @@ def finders(criterion: str, alone: bool) -> Iterator[Finder]:
     yield lambda text: _labelled(text, criterion)
     if alone:
         yield from _finders_of_one(criterion)
-        yield _leading
+        yield leading
     else:
         yield lambda text: _in_section(text, criterion)
         yield lambda text: _in_sentences(text, _said(criterion))
@@ -237,7 +237,7 @@ def _in_sentences(text: str, pattern: re.Pattern[str]) -> list[Written]:
 _LEADING = re.compile(rf"\A[^\w+-]*{NUMBER}{OUT_OF}(?=[^\w\s]|\s*[-–—(]|\s+[A-Za-z])")
 
 
-def _leading(text: str) -> list[Written]:
+def leading(text: str) -> list[Written]:
     """The number with which an answer begins, its reason behind it: `4 - well built`.
 
     "1. ..." may as well be the first of a list that was not gone on with.

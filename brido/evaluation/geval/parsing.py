@@ -132,7 +132,7 @@ def _key(text: str) -> list[str]:
 def _value(value: Any, criterion: str, scale: float | None) -> Mark:
     """The mark that a JSON value is; `scale`: the best one of its key ("Fluency (1-3)")."""
     if isinstance(value, str):
-        written = whole(value)
+        written = whole(value) or next(iter(forms.leading(value)), None)
         if written is None:
             return Missing("not_a_number")
         return _on_scale(written.number, criterion, written.scale or scale)

@@ -37,6 +37,8 @@ READABLE = {
     "sentences": "Coherence is 4. Consistency is 5, fluency is 3 and relevance is 2.",
     "trailing comma": PLAIN.replace("2}", "2,}"),
     "no end": PLAIN[:-1] + " ",
+    "reasons in the values": '{"coherence": "4 - well built", "consistency": "5 (all is there)", '
+    '"fluency": "3/5, it stumbles", "relevance": "2: off the point"}',
     "form first": '{"coherence": 0, "consistency": 0, "fluency": 0, "relevance": 0}\n' + PLAIN,
     "reasoning": '<think>Say {"coherence": 1} or coherence: 2?</think>' + PLAIN,
     "second thoughts": PLAIN.replace("4", "1") + " On reflection: " + PLAIN,
@@ -65,6 +67,7 @@ NO_MARKS = {
     ('{"coherence": {"reason": 4}}', "not_a_number"),
     ('{"coherence": "3-4"}', "not_a_number"),
     ('{"coherence": "good"}', "not_a_number"),
+    ('{"coherence": "4 sentences that fit"}', "not_a_number"),
     ("Coherence: 1-5", "missing"),
     ("Coherence: 0", "off_scale"),
     ("Coherence: 8/10", "off_scale"),
