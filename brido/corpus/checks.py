@@ -239,7 +239,7 @@ class SplitChecks:
         return None
 
     def _note(self, fault: str, row: RawRow, identity: Any) -> None:
-        known = row.id is not None and identity is not MissingId
+        known = row.id is not None and identity is not MissingId and not is_blank(str(identity))
         place = f" ({row.where})" if known and row.where else row.where
         name = f"{short(str(identity))}{place}" if known else place or f"row {self.rows}"
         self.bad.note(fault, name)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from importlib.util import find_spec
 from typing import Any
 
 from pydantic import ValidationError
@@ -10,6 +11,7 @@ from brido.candidates.settings import NO_CHECKPOINT, EndpointGeneration, Samplin
 from brido.evaluation.registry import all_metrics, find_metric
 from brido.settings.sections import MADE, RESERVED, Sections
 from brido.utils.errors import close_to, quoted, short
+from brido.utils.paths import user_path
 from brido.vote.settings import ScoringSettings
 
 _NO_BASE = "base has no model (checkpoints.base.source: none)"
@@ -54,6 +56,10 @@ class Params(Sections):
                         f"generation.{name}.seed is that of generation.{other}, so both draw by "
                         "the same random numbers, and their votes are not independent: change one"
                     )
+        if absent := [name for name in self.runtime.trackers if find_spec(name) is None]:
+            yield f"runtime.trackers: {', '.join(absent)} is not installed; stage train needs it"
+        if "geval" in self.evaluation.metrics and self.evaluation.geval.model is None:
+            yield "evaluation.geval.model: null names no judge, and stage evaluate needs one"
         if not self.has_base:
             yield (
                 "checkpoints.base.source is none: `dvc repro score check elect` makes candidates, "
@@ -173,6 +179,8 @@ class Params(Sections):
                 yield _no_key(
                     f"variants.{name}.checkpoint", system.checkpoint, "checkpoints or tuned", known
                 )
+            for problem in system.decoding(self.decoding).problems():
+                yield f"variants.{name} over section decoding: {problem}"
 
     def _choice(self) -> Iterator[str]:
         known = [name for name in self.all_systems if name not in MADE]
@@ -235,6 +243,10 @@ class Params(Sections):
                 f"evaluation.metrics: remove {', '.join(needs)}, because only the embedded world "
                 f"has facts, and data.source is {self.data.source}"
             )
+        prompt = self.evaluation.geval.prompt
+        is_file = prompt.endswith(".jinja")
+        if "geval" in self.evaluation.metrics and is_file and not user_path(prompt).is_file():
+            yield f"evaluation.geval.prompt: there is no file {prompt}"
 
     def _sources(self) -> Iterator[str]:
         yield from _bad_names("generation", self.generation)

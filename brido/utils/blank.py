@@ -8,10 +8,10 @@ from typing import Any
 _UNSEEN = {"Cc", "Cf", "Mn", "Me", "Zs", "Zl", "Zp"}
 # Letters and signs whose shape is empty: fillers of Hangul, the Braille pattern without dots.
 _EMPTY = frozenset("\u115f\u1160\u2800\u3164\uffa0")
-# What pandas, Excel and databases write of a value that is missing or wrong.
+# What pandas, R, spreadsheets and databases write of a value that is missing or wrong.
 _NO_TEXTS = frozenset(
-    ("nan", "NaN", "NaT", "<NA>", "null", "NULL", "\\N", "#N/A", "#NAME?", "#REF!", "#VALUE!")
-)
+    ("nan", "NaN", "NaT", "<NA>", "null", "NULL", "\\N", "NA", "N/A", "n/a", "#N/A", "#NAME?")
+) | {"#REF!", "#VALUE!", "#DIV/0!", "#NUM!", "#NULL!", "#ERROR!"}
 
 
 def is_blank(text: str) -> bool:

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,8 @@ Rows = Iterator[tuple[str, dict[str, Any]]]
 
 # What may part the columns of a CSV file, the usual one first.
 _DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+# What parts nothing, in a file of one column: its commas need no quotes where semicolons part.
+_NOTHING = "\x1f"
 
 
 def read_file(path: Path) -> Rows:
@@ -180,36 +183,47 @@ def _advice(line: str, first: str) -> str:
 def _delimited(path: Path, stream: Iterator[str], delimiter: str | None) -> Rows:
     """Rows under a header; quoted fields may hold delimiters, quotes ("") and newlines."""
     csv.field_size_limit(sys.maxsize)
-    first, lines = first_line(stream)
+    skipped = 0  # lines above the header: blank ones, and the one that says what parts columns
+    first = ""
+    for first in stream:
+        if not _is_blank(first):
+            break
+        skipped += 1
+    lines: Iterator[str] = chain([first] if first else [], stream)
     if "\r" in _unquoted(first).rstrip("\r\n"):
         # Excel's CSV for the Macintosh ends lines with a carriage return alone.
         first, lines = first_line(part for line in lines for part in re.split(r"(?<=\r)", line))
     if delimiter is None:
         delimiter, is_said = _delimiter_of(first)
         if is_said:
+            skipped += 1
             next(lines)
-    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    # People write a space behind a comma; behind a tab it may be a text's own.
+    spaced = delimiter != "\t"
+    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=spaced, strict=True)
     try:
         header = next(reader, None)
         if header is None:
             raise BridoError(f"{path} is empty: its first line must name the columns")
+        header = [name.strip() for name in header]
         _check_header(path, header)
-        start = reader.line_num + 1
+        start = skipped + reader.line_num + 1
         for fields in reader:
-            if fields:
+            # Spreadsheets write rows of empty cells below a table.
+            if any(map(str.strip, fields)):
                 if len(fields) != len(header):
                     raise BridoError(
                         f"{path}: line {start} has {len(fields)} fields, the header {len(header)}. "
                         'Put quotes ("...") around a text that contains a '
-                        f"{_DELIMITERS[delimiter]}, a quote or a newline"
+                        f"{_DELIMITERS.get(delimiter, 'control character')}, a quote or a newline"
                     )
                 yield f"{path.name} line {start}", dict(zip(header, fields, strict=True))
-            start = reader.line_num + 1
+            start = skipped + reader.line_num + 1
     except csv.Error as error:
         raise BridoError(
-            f"{path}: line {reader.line_num} is not well-formed ({error}): is a quote open, or the "
-            "file cut off? A text that begins with a quote, or holds a newline or carriage return, "
-            'stands in quotes, and each quote in it is written twice ("")'
+            f"{path}: line {skipped + reader.line_num} is not well-formed ({error}): is a quote "
+            "open, or the file cut off? A text that begins with a quote, or holds a newline or "
+            'carriage return, stands in quotes, and each quote in it is written twice ("")'
         ) from None
 
 
@@ -227,8 +241,14 @@ def _delimiter_of(header: str) -> tuple[str, bool]:
     """
     if said := re.fullmatch(r"sep=([,;\t|])\s*", header, re.IGNORECASE):
         return said[1], True
+    if not any(sign in _unquoted(header) for sign in _DELIMITERS):
+        return _NOTHING, False
     # In a tie the comma, which comes first, is meant.
     return max(_DELIMITERS, key=_unquoted(header).count), False
+
+
+def _is_blank(line: str) -> bool:
+    return not line.strip("".join(_DELIMITERS) + " \r\n")
 
 
 def _unquoted(line: str) -> str:

@@ -68,11 +68,21 @@ def one_sentence_a_line(text: str, any_script: bool = False) -> str:
 
 @functools.cache
 def _tokenizer():
-    from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
+    from nltk.tokenize.punkt import PunktLanguageVars, PunktParameters, PunktSentenceTokenizer
+
+    class Language(PunktLanguageVars):
+        def period_context_re(self):
+            """Without the five seconds that nltk 3.10 gives it: a long text needs more."""
+            expression = super().period_context_re()
+            if isinstance(expression, re.Pattern):
+                return expression
+            from nltk import redos
+
+            return redos.compile(expression, timeout=None)
 
     parameters = PunktParameters()
     parameters.abbrev_types = set(ABBREVIATIONS)
-    return PunktSentenceTokenizer(parameters)
+    return PunktSentenceTokenizer(parameters, lang_vars=Language())
 
 
 class UnicodeTokenizer:

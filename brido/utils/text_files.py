@@ -10,10 +10,12 @@ from brido.utils.errors import BridoError
 from brido.utils.extras import extra
 
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
+_SAVED = "save a table as CSV (UTF-8), a text as plain text"
 # How files of other kinds begin, what they are, and the way out.
 _OTHERS = {
-    b"PK\x03\x04": ("an Excel or ZIP file", "save it as CSV (UTF-8), or unpack it"),
-    b"\xd0\xcf\x11\xe0": ("an old Excel or Word file", "save it as CSV (UTF-8)"),
+    b"PK\x03\x04": ("an Excel, Word or ZIP file", f"{_SAVED}, or unpack it"),
+    b"\xd0\xcf\x11\xe0": ("an old Excel or Word file", _SAVED),
+    b"{\\rtf": ("an RTF document", _SAVED),
     b"PAR1": ("Parquet", "name it .parquet"),
     b"\x1f\x8b": ("packed by gzip", "unpack it, or add .gz to its name"),
     b"\x28\xb5\x2f\xfd": ("packed by zstd", "unpack it, or add .zst to its name"),

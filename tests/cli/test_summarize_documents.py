@@ -32,6 +32,36 @@ def test_a_table_that_is_given_as_lines_of_text_is_refused(tmp_path, first) -> N
     Documents([str(tmp_path / "a.txt")], whole=True)
 
 
+def test_the_column_of_the_run_is_read_before_a_usual_name(tmp_path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"article": "https://a.org", "Story": "A cat sat."}\n')
+    (tmp_path / "b.jsonl").write_text('{"article": "A dog ran."}\n')
+    files = [str(tmp_path / name) for name in ("a.jsonl", "b.jsonl")]
+    found = [named.document for named in Documents(files, learned="Story")]
+    assert found == ["A cat sat.", "A dog ran."]
+    found = [named.document for named in Documents(files, "article", learned="Story")]
+    assert found == ["https://a.org", "A dog ran."]
+
+
+def test_a_file_of_one_column_needs_no_quotes(tmp_path) -> None:
+    (tmp_path / "a.csv").write_text('text\nA cat, a dog; both ran.\n"He said, ""no""."\n')
+    found = [named.document for named in Documents([str(tmp_path / "a.csv")])]
+    assert found == ["A cat, a dog; both ran.", 'He said, "no".']
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        (["A cat sat on", "the mat. A", "dog", "ran."], True),
+        (["A cat sat.", "A dog ran!", 'He said "no."', "Title", "It was 3 p.m."], False),
+        (["A cat sat on", "the mat."], False),
+    ],
+)
+def test_lines_that_are_parts_of_a_text_are_told(tmp_path, capsys, lines, told) -> None:
+    (tmp_path / "a.txt").write_text("\n".join(lines) + "\n")
+    assert len(list(Documents([str(tmp_path / "a.txt")]))) == len(lines)
+    assert ("--text reads a file as one" in capsys.readouterr().err) is told
+
+
 @pytest.mark.parametrize("first", ["A text, and more.", "Document", "text: a cat sat", "one|two"])
 def test_lines_of_text_are_documents(tmp_path, first) -> None:
     (tmp_path / "a.txt").write_text(f"{first}\nA cat sat.\n", encoding="utf-8")

@@ -126,7 +126,9 @@ def test_errors_that_no_call_can_get_over_stop_at_once(asking, status):
 NOT_VALID = "API key not valid. Please pass a valid API key."
 WRONG_KEYS = {
     "Gemini": [{"error": {"code": 400, "message": NOT_VALID, "status": "INVALID_ARGUMENT"}}],
-    "Gemini, none": [{"error": {"code": 400, "message": "Missing or invalid Authorization header."}}],
+    "Gemini, none": [
+        {"error": {"code": 400, "message": "Missing or invalid Authorization header."}}
+    ],
     "xAI": {"code": "Client specified an invalid argument", "error": "Incorrect API key provided."},
 }
 

@@ -143,6 +143,23 @@ def test_the_command_checks_a_whole_file(tmp_path):
         ({"choice": {"among": ["vote", "voted"]}}, "choice.among: 'voted'"),
         ({"choice": {"among": ["elected"]}}, "choice.among: 'elected'"),
         ({"choice": {"among": []}}, "choice.among: "),
+        (
+            {
+                "decoding": {"max_length": 20},
+                "variants": {"short": {"checkpoint": "base", "min_length": 30}},
+            },
+            "variants.short over section decoding: min_length (30) is more than max_length (20)",
+        ),
+        (
+            {
+                "evaluation": {
+                    "metrics": ["world_judge", "rouge", "geval"],
+                    "geval": {"model": "judge", "prompt": "nowhere.jinja"},
+                    **{name: {} for name in ("world_judge", "rouge")},
+                }
+            },
+            "evaluation.geval.prompt: there is no file nowhere.jinja",
+        ),
         ({"choice": {"by": "rogue.r1"}}, "did you mean rouge.r1?"),
         ({"choice": {"by": "geval.average"}}, "add geval to it"),
         ({"choice": {"by": "geval.averages"}}, "choice.by: 'geval.averages'"),
@@ -213,6 +230,16 @@ def test_sources_that_draw_by_the_same_random_numbers_are_named():
     assert warning.startswith("generation.cold.seed is that of generation.hot")
     other = check_params(BASE | {"generation": {"hot": hot, "cold": cold | {"seed": 1}}})
     assert not list(other.warnings())
+
+
+def test_what_a_late_stage_will_miss_is_told(monkeypatch):
+    monkeypatch.setattr("brido.settings.params.find_spec", lambda name: None)
+    params = check_params(
+        BASE | {"runtime": {"trackers": ["wandb"]}} | measured("world_judge", "rouge", "geval")
+    )
+    tracker, judge = params.warnings()
+    assert tracker.startswith("runtime.trackers: wandb is not installed")
+    assert judge.startswith("evaluation.geval.model: null names no judge")
 
 
 def test_missing_and_broken_files(tmp_path):

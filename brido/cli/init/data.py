@@ -167,12 +167,12 @@ def _check_bad(found: Mapping[str, SplitChecks], given: Mapping[str, Any]) -> No
             left_out.add(found[split].bad)
         bad, rows = len(left_out), sum(found[split].rows for split in group)
         if bad > MOST_BAD * rows:
-            repeated = "id was seen before" in left_out.faults
+            of_ids = any(fault.startswith("id ") for fault in left_out.faults)
             other = ", or name another --id-column (none: ids are made from the texts)"
             problems.append(
                 f"--{group[0]}: {bad:,} of {rows:,} rows are bad ({bad / rows:.1%}, more than the "
                 f"{MOST_BAD:.0%} that may be left out): {left_out.text()}. Correct them, or take "
-                f"them out{other if repeated else ''}"
+                f"them out{other if of_ids else ''}"
             )
     if problems:
         raise BridoError.from_problems("the files cannot be used:", problems)

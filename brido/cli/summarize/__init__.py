@@ -149,9 +149,9 @@ class _Run:
         check_output(options["output"], options["resume"])
         if options["prompt"] is not None:
             prompt_pieces(options["prompt"])
-        documents = Documents(files, options["document_column"], options["whole"])
         reading = ("prompt", "max_source_tokens", "max_length", "num_beams")
         model = find_model(options["model"], options["system"], _given(options, reading))
+        documents = Documents(files, options["document_column"], options["whole"], model.column)
         speed = ("device", "threads", "batch_tokens", "shard_documents")
         runtime = runtime_for(model, _given(options, speed))
         ways = (options["guided"], options["candidates"], options["long"])

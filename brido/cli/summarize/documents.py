@@ -24,12 +24,16 @@ from brido.utils.json_lines import (
     read_objects,
 )
 from brido.utils.outputs import standard_input
+from brido.utils.progress import say
 from brido.utils.text_files import ending_of, open_text, text_lines
 
 STDIN = "-"
 _TEXT = (".txt", ".text", ".md")
 _JSON = (".jsonl", ".ndjson", ".json")
 _TABLES = (".csv", ".tsv", ".parquet")
+_SENTENCE_END = re.compile(r"[.!?…。！？؟।][\"'”’»)\]]*\s*$")
+# Lines of a text file by which its kind is told.
+_LOOKED_AT = 4
 _WRITTEN_JSON = "a text as JSON writes it, with quotes and backslashes (`jq -r` writes it plainly)"
 
 
@@ -49,15 +53,21 @@ class Documents:
     """
 
     def __init__(
-        self, files: Sequence[str], column: str | None = None, whole: bool = False
+        self,
+        files: Sequence[str],
+        column: str | None = None,
+        whole: bool = False,
+        learned: str | None = None,
     ) -> None:
-        """column: that holds the document; None: the first usual name. whole: a file is one text.
+        """column: that holds the document; None: `learned`, the one of the run's own files, where a
+        file has it, else the first usual name. whole: a file is one text.
 
         Raises:
             BridoError: a file is missing, of an unknown kind, or its first row has no column with
                 documents (all named).
         """
         self._files, self._column, self._whole = list(files) or [STDIN], column, whole
+        self._learned = learned
         self.left_out = LeftOut()
         problems = [problem for name in self._files if (problem := self._problem(name))]
         problems += [
@@ -80,7 +90,9 @@ class Documents:
         if not path.exists():
             return f"{name}: there is no such file"
         if path.is_dir():
-            return f"{name} is a folder: name its files ({name}/*)"
+            return (
+                f"{name} is a folder: name its files ({name}/*; with --text each is one document)"
+            )
         if self._whole:
             return ""
         if ending_of(path) in _TEXT + _JSON + _TABLES:
@@ -134,7 +146,8 @@ class Documents:
 
     def _column_of(self, shown: str, values: dict[str, Any]) -> str:
         """The column that holds the document, by the first row of a file."""
-        column = self._column or usual(DOCUMENTS, list(values))
+        learned = self._learned if self._learned in values else None
+        column = self._column or learned or usual(DOCUMENTS, list(values))
         if column is None or column not in values:
             wanted = self._column or f"usual column ({', '.join(DOCUMENTS)})"
             raise BridoError(
@@ -198,6 +211,7 @@ def _lines(name: str, shown: str, ending: str) -> Iterator[_Row]:
             for number, values, problem in read_objects(lines):
                 yield _Row(number, f"{shown} line {number}", values, problem)
         return
+    opened, known = 0, 0
     for number, line in enumerate(_texts(name), 1):
         if number == 1 and _names_columns(line):
             raise BridoError(
@@ -205,6 +219,13 @@ def _lines(name: str, shown: str, ending: str) -> Iterator[_Row]:
                 "document: give the table as a file whose name ends in .csv or .tsv"
             )
         if line.strip():
+            known += 1
+            opened += _SENTENCE_END.search(line) is None
+            if known == _LOOKED_AT and 2 * opened > known:
+                say(
+                    f"summarize: warning: each line of {shown} is a document, and {opened} of the "
+                    f"first {known} break off inside a sentence: --text reads a file as one"
+                )
             fault = _WRITTEN_JSON if _is_written_json(line) else ""
             yield _Row(number, f"{shown} line {number}", {"document": line}, fault)
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from brido.summarizer.model import changed, usage_in
 from brido.summarizer.usage import Usage, usage_of
@@ -11,6 +11,9 @@ from brido.utils.errors import BridoError, close_to
 from brido.utils.progress import say
 from brido.utils.stored import read_json
 from brido.work.settings import RuntimeSettings
+
+if TYPE_CHECKING:
+    from brido.settings.params import Params
 
 DATA = Path("data")
 CHOSEN = DATA / "chosen"
@@ -21,12 +24,17 @@ _SMALL = 200_000_000
 
 @dataclass(frozen=True)
 class Model:
-    """A model's folder and its use. about: what is said of it. runtime: the project's, if any."""
+    """A model's folder and its use. about: what is said of it.
+
+    runtime, column: of the project, if there is one: its section, and the column with the documents
+    in its own files.
+    """
 
     folder: Path
     usage: Usage
     about: str
     runtime: RuntimeSettings | None = None
+    column: str | None = None
 
 
 def find_model(folder: Path | None, system: str | None, changes: Mapping[str, Any]) -> Model:
@@ -60,8 +68,14 @@ def _chosen(changes: Mapping[str, Any]) -> Model:
     usage = usage_in(CHOSEN, changes)
     name = usage.system or read_json(CHOICE, "choose").get("chosen")
     about = f"{CHOSEN}: system {name}, which the run chose ({CHOICE})"
-    runtime = load_params().runtime if PARAMS_FILE.is_file() else None
-    return Model(CHOSEN, usage, about, runtime)
+    if not PARAMS_FILE.is_file():
+        return Model(CHOSEN, usage, about)
+    params = load_params()
+    return Model(CHOSEN, usage, about, params.runtime, _column(params))
+
+
+def _column(params: "Params") -> str | None:
+    return params.data.files.document_column if params.data.source == "files" else None
 
 
 def _of_system(name: str, changes: Mapping[str, Any]) -> Model:
@@ -82,7 +96,8 @@ def _of_system(name: str, changes: Mapping[str, Any]) -> Model:
         name,
         lowercase=params.data.lowercase,
     )
-    return Model(folder, changed(usage, changes), f"{folder}: system {name}", params.runtime)
+    about = f"{folder}: system {name}"
+    return Model(folder, changed(usage, changes), about, params.runtime, _column(params))
 
 
 def runtime_for(model: Model, options: Mapping[str, Any]) -> RuntimeSettings:

@@ -38,7 +38,7 @@ READABLE = {
     "trailing comma": PLAIN.replace("2}", "2,}"),
     "no end": PLAIN[:-1] + " ",
     "reasons in the values": '{"coherence": "4 - well built", "consistency": "5 (all is there)", '
-    '"fluency": "3/5, it stumbles", "relevance": "2: off the point"}',
+    '"fluency": "3/3, it reads well", "relevance": "2: off the point"}',
     "form first": '{"coherence": 0, "consistency": 0, "fluency": 0, "relevance": 0}\n' + PLAIN,
     "reasoning": '<think>Say {"coherence": 1} or coherence: 2?</think>' + PLAIN,
     "second thoughts": PLAIN.replace("4", "1") + " On reflection: " + PLAIN,
