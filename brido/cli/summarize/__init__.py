@@ -47,7 +47,9 @@ from brido.work.worker import model_workers
 @click.option("--resume", is_flag=True, help="Go on with the --output of a stopped command.")
 @click.option("--text", "whole", is_flag=True, help="Read each file as one document.")
 @click.option(
-    "--document-column", metavar="NAME", help="The column (key) with the documents, if unusual."
+    "--document-column",
+    metavar="NAME",
+    help="The column (key) with the documents; else the run's own, or a usual one.",
 )
 @click.option(
     "--guided/--no-guided",
