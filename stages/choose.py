@@ -107,18 +107,27 @@ def verdict_of(params: Params, choice: Choice, by: ColumnKey) -> list[str]:
     return verdict(plain, by, systems, differences, params.control, ordered, errors)
 
 
+# Keys of scoring that decide the scores which the control shuffles; other keys only reorder them.
+_SCORES = ("alpha", "normalization")
+
+
 def on_an_order(params: Params, system: str) -> bool:
     """Whether it is an order of the candidates that tells a system from the control.
 
     The system was trained on an order, and otherwise as the control was: a difference to it may
-    also come from another loss or learning rate.
+    also come from another loss or learning rate, or from scores of another spread (brio's).
     """
     if system not in params.tuned:
         return False
     training = params.training_of(system)
     teaches = training.gamma > 0 and training.loss != "spread"
-    alike = params.control is None or training == params.training_of(params.control)
-    return teaches and alike and not params.scoring_of(system).shuffle
+    scoring, alike = params.scoring_of(system), True
+    if params.control is not None:
+        dealt = params.scoring_of(params.control)
+        alike = training == params.training_of(params.control) and all(
+            getattr(scoring, key) == getattr(dealt, key) for key in _SCORES
+        )
+    return teaches and alike and not scoring.shuffle
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Before and after: `brido compare base chosen` shows two systems' summaries side by side."""
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
     from brido.report.side_by_side import Pair, Side
 
+# What a terminal obeys: control characters, and changes of direction.
+_OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 DATA, CHOICE = Path("data"), Path("metrics/choice.json")
 # Letters of a document that the terminal shows.
 _SHOWN = 1200
@@ -102,12 +105,18 @@ def _print(groups: "dict[str, list[Pair]]") -> None:
     console = Console(highlight=False)
     for title, found in groups.items():
         for place, pair in enumerate(found, 1):
-            console.print(Text(f"{title} {place} of {len(found)}: {pair.id}", style="underline"))
+            heading = f"{title} {place} of {len(found)}: {_shown(pair.id)}"
+            console.print(Text(heading, style="underline"))
             cut = " ..." if len(pair.document) > _SHOWN else ""
-            console.print(Text(pair.document[:_SHOWN] + cut, style="dim"))
+            console.print(Text(_shown(pair.document[:_SHOWN]) + cut, style="dim"))
             for side in (pair.first, pair.second):
                 console.print(_line(side))
             console.print()
+
+
+def _shown(text: str) -> str:
+    """A stranger's text without what a terminal obeys."""
+    return _OBEYED.sub("\ufffd", text)
 
 
 def _line(side: "Side") -> "Text":
@@ -118,7 +127,7 @@ def _line(side: "Side") -> "Text":
     quality = "" if side.quality != side.quality else f", {number(side.quality)}"
     line = Text(f"{side.system} ({side.unsupported} unsupported{quality}): ")
     for piece in side.pieces:
-        text = f"[!{piece.text}]" if piece.unsupported else piece.text
+        text = _shown(f"[!{piece.text}]" if piece.unsupported else piece.text)
         style = f"{'bold ' * piece.changed}{'red' * piece.unsupported}".strip()
         line.append(text, style=style or None)
     return line

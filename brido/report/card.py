@@ -7,11 +7,13 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from brido.models.settings import StoredCheckpoint
 from brido.report.metrics import Estimates
 from brido.report.numbers import Numbers
 from brido.report.settings_text import run_order, settings_text
 from brido.report.summary import headline_columns, result_table
 from brido.settings.params import Params
+from brido.training.settings import TrainingSettings
 from brido.utils.errors import BridoError
 from brido.utils.stored import json_text
 
@@ -62,7 +64,8 @@ def model_card(
 
     system = choice["chosen"]
     model = params.model_of(system)
-    source = params.checkpoints[origin(params, system)].source
+    checkpoint = params.checkpoints[origin(params, system)]
+    source = checkpoint.source
     # A folder of the user's may be called like a repository, and has no commit.
     on_hub = _HUB_ID.fullmatch(source) is not None and "commit" in base
     header = ModelCardData(
@@ -87,9 +90,10 @@ def model_card(
         system=system,
         model=model,
         trained=trained,
+        taught=trained and _teaches_an_order(params.training_of(model)),
         shuffled=trained and scoring.shuffle,
         order="how much the others agree with it" if agreement else run_order(scoring),
-        base=_base_name(source, on_hub) + pinned,
+        base=_base_name(source, on_hub) + pinned + _changed_first(checkpoint),
         data=_data(params, corpus),
         weights=weights,
         settings=[row for row in settings_text(params) if row[0] not in hidden],
@@ -116,6 +120,24 @@ def _base_name(source: str, on_hub: bool) -> str:
     return f"`{source}`" if on_hub else f"`{Path(source).name}`"
 
 
+def _changed_first(checkpoint: Any) -> str:
+    """What was done to the base's weights before any candidate was written."""
+    if not isinstance(checkpoint, StoredCheckpoint):
+        return ""
+    adapter, learnt = checkpoint.adapter, checkpoint.fine_tuning
+    parts = [f"with the adapter `{Path(adapter).name}`"] if adapter else []
+    if learnt and learnt.world:
+        parts.append("fine-tuned on other articles of the embedded world")
+    elif learnt:
+        count = "the" if learnt.documents is None else f"at most {learnt.documents:,}"
+        parts.append(f"fine-tuned on {count} references of the data")
+    return "".join(f", {part}" for part in parts)
+
+
+def _teaches_an_order(training: TrainingSettings) -> bool:
+    return training.gamma > 0 and training.loss != "spread"
+
+
 def _data(params: Params, corpus: Mapping[str, Any]) -> str:
     if params.data.source == "hub":
         name = f"`{params.data.hub.id}`"
@@ -126,7 +148,8 @@ def _data(params: Params, corpus: Mapping[str, Any]) -> str:
     commit = f" (commit {corpus['commit']})" if corpus.get("commit") else ""
     counts = [f"{split} {of['documents']:,}" for split, of in corpus.get("splits", {}).items()]
     tuned = params.documents.train
-    used = "all" if tuned is None else f"the first {tuned:,}"
+    there = corpus.get("splits", {}).get("train", {}).get("documents", tuned)
+    used = "all" if tuned is None or tuned > there else f"the first {tuned:,}"
     return f"{name}{commit}; documents: {', '.join(counts)}; {used} of train were voted on"
 
 

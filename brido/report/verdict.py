@@ -65,7 +65,10 @@ def verdict(
     lines.append(_control(chosen, by, columns, systems, differences, control, ordered))
     if by[0] == "mentions" and (line := coverage_warning(systems, chosen)):
         lines.append(line)
-    if (documents := _tested(systems["base"])) < FEWEST:
+    others = {"base", control or "base"} - {chosen}
+    gaps = [item_of(differences.get(f"{chosen} - {other}", {}), by) for other in others]
+    tested = [_tested(systems["base"]), *(gap.documents for gap in gaps if gap)]
+    if (documents := min(tested)) < FEWEST:
         lines.append(
             f"Only {documents:,} test documents: no number that is measured on fewer than {FEWEST} "
             "can be trusted, nor can its interval. Section `data` says how many there are."

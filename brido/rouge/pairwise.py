@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from brido.rouge import kernels, pltrdy, values
 from brido.rouge.scripts import coded
 from brido.rouge.tokens import text_bytes
-from brido.utils.arguments import as_list, as_texts, check_choices
+from brido.utils.arguments import as_list, as_number, as_texts, check_choices
 from brido.utils.errors import ArgumentError, quoted
 
 Combination = Literal["harmonic_r1_r2", "mean_r1_r2_rlsum"]
@@ -169,6 +169,7 @@ def similarity_batch(
             "tokenizer unicode needs implementation rouge_score: pltrdy has its own"
         )
     documents = _checked_documents(candidates, references)
+    as_number("threads", threads)
     if threads < 1:
         raise ArgumentError(f"threads must be at least 1, not {threads}")
     size = len(documents[0]) - 1 if documents else 0

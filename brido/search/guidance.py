@@ -26,7 +26,7 @@ from brido.models.family import family_of
 from brido.models.interface import Steps
 from brido.models.tokens import Sources
 from brido.utils.arguments import as_number
-from brido.utils.errors import ArgumentError
+from brido.utils.errors import ArgumentError, quoted
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -63,6 +63,8 @@ def guided_steps(
     family = family_of(model.config)
     if guidance is None:
         return family.steps(model, sources, limit)
+    if not isinstance(guidance, Guidance):
+        raise ArgumentError(f"guidance must be a Guidance, not {quoted(guidance)}")
     _check_numbers(guidance)
     ids, mask = (
         as_tensor(f"guidance.{name}", getattr(guidance, name))

@@ -119,7 +119,7 @@ def document_uniforms(seed: int, ids: list[str], count: int, length: int) -> Ten
     """
     numbers = []
     for document in as_texts("ids", ids):
-        digest = hashlib.sha256(document.encode()).digest()
+        digest = hashlib.sha256(document.encode("utf-8", "surrogatepass")).digest()
         generator = np.random.default_rng([seed, int.from_bytes(digest[:16])])
         numbers.append(generator.random((count, length)))
     return torch.from_numpy(np.array(numbers).reshape(-1, count, length))

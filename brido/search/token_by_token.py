@@ -184,6 +184,6 @@ def ban_tokens(
         repeats = (windows[:, :, :-1] == prefix[:, None, :]).all(-1)
         # Added, not assigned: the same token may appear here both as banned and as not banned.
         ban = torch.zeros_like(repeats, dtype=log_probabilities.dtype)
-        ban = ban.masked_fill_(repeats, -torch.inf)
+        ban = ban.masked_fill_(repeats & (windows[:, :, -1] >= 0), -torch.inf)
         log_probabilities.scatter_add_(1, windows[:, :, -1].clamp(min=0), ban)
     return log_probabilities

@@ -135,11 +135,21 @@ class Params(Sections):
                     "in section scoring"
                 )
             try:
-                self.training_of(name)
+                training = self.training_of(name)
                 scoring = self.scoring_of(name)
             except ValidationError as error:
                 yield from _of_system(name, error)
                 continue
+            if not self.data.labelled and training.keep == "best_generator":
+                yield (
+                    f"tuned.{name}: training.keep best_generator compares with references, and "
+                    f"there are none ({self._no_references}): write last or best_ranker"
+                )
+            if not self.data.labelled and training.gold_weight:
+                yield (
+                    f"tuned.{name}: training.gold_weight needs references, and there are none "
+                    f"({self._no_references}): set it to 0"
+                )
             if system.scoring.model_fields_set:
                 yield from self._scoring(f"tuned.{name}.scoring", scoring)
 
@@ -229,11 +239,6 @@ class Params(Sections):
             yield (
                 f"choice.by: {by} compares with references, and there are none "
                 f"({self._no_references}): name another column, or write null for good summaries"
-            )
-        if self.data.source == "world" and not metric.needs_facts and column in ("whole", "good"):
-            yield (
-                f"choice.by: on the embedded world {name} does not say which summaries are "
-                f"{column}, world_judge does: write world_judge.{column}"
             )
 
     def _metrics(self) -> Iterator[str]:

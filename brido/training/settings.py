@@ -124,6 +124,11 @@ class TrainingSettings(Section):
                 f"gold_weight ({self.gold_weight:g}): only loss ranking has this term: with loss "
                 f"{self.loss} set it to 0"
             )
+        if self.gold_weight and self.cross_entropy == "elected":
+            yield (
+                f"gold_weight ({self.gold_weight:g}): the reference is not scored where "
+                "cross_entropy is elected: set gold_weight to 0, or cross_entropy to reference"
+            )
         if self.anchor and self.loss == "spread":
             yield "anchor: loss spread compares nothing with base: set anchor to null"
 

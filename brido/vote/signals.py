@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from brido.utils.arguments import as_numbers
+from brido.utils.arguments import as_number, as_numbers
 from brido.utils.errors import ArgumentError
 from brido.vote.consensus import ranking
 
@@ -46,6 +46,10 @@ def information(
     _check_shapes(log_probability, prior)
     found = log_probability.astype(np.float64) - weight * prior.astype(np.float64)
     if tokens is None:
+        if length_penalty:
+            raise ArgumentError(
+                f"length_penalty ({length_penalty}) needs tokens, how many were scored of each"
+            )
         return found
     count = as_numbers("tokens", tokens, "[..., N]").astype(np.float64)
     _check_shapes(log_probability, count)
@@ -69,10 +73,10 @@ def combined(scores: NDArray[np.floating], signals: Sequence[Signal]) -> NDArray
     """
     scores = as_numbers("scores", scores, "[..., N]")
     signals = [(weight, as_numbers("signals", values, "[..., N]")) for weight, values in signals]
-    rest = 1 - sum(weight for weight, _ in signals)
     for weight, values in signals:
         _check_share("weight", weight)
         _check_shapes(scores, values)
+    rest = 1 - sum(weight for weight, _ in signals)
     # Shares such as .9 and .1 leave a hair.
     _check_share("what the weights leave", 0.0 if abs(rest) < 1e-9 else rest)
     known = ~np.isnan(scores)
@@ -196,6 +200,7 @@ def dealt(scores: NDArray[np.floating], by: NDArray[np.floating]) -> NDArray[np.
 
 
 def _check_share(name: str, weight: float) -> None:
+    as_number(name, weight)
     if not 0 <= weight <= 1:
         raise ArgumentError(f"{name} must be from 0 to 1, not {weight}")
 

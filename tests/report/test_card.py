@@ -119,6 +119,30 @@ def test_the_card_of_another_order_does_not_say_that_others_agree(project: Path)
     assert "how much the others agree" not in card
 
 
+def test_the_card_says_what_base_learned_before(project: Path) -> None:
+    source = {"source": "some/model", "embedded": None, "adapter": "/home/me/chat"}
+    base = source | {"fine_tuning": {"documents": 800}}
+    del base["embedded"]
+    yaml = YAML(typ="safe")
+    raw = yaml.load((project / "params.yaml").read_text())
+    raw["checkpoints"]["base"] = base
+    with (project / "params.yaml").open("w") as stream:
+        yaml.dump(raw, stream)
+    report.report(load_params())
+    card = (project / "report/model_card.md").read_text()
+    assert "with the adapter `chat`, fine-tuned on at most 800 references of the data" in card
+    assert "/home/me" not in card
+
+
+@pytest.mark.parametrize("own", [{"loss": "spread"}, {"gamma": 0}])
+def test_the_card_speaks_of_no_order_where_none_was_taught(project: Path, own: dict) -> None:
+    synthetic_run.write_params(project, training=own)
+    report.report(load_params())
+    card = (project / "report/model_card.md").read_text()
+    assert "without an order of the candidates" in card
+    assert "taught the model that order" not in card
+
+
 def test_the_card_of_base_says_that_nothing_was_trained(project: Path) -> None:
     synthetic_run.choose(project, "base")
     report.report(load_params())

@@ -139,6 +139,20 @@ def test_the_command_shows_the_choice_beside_base(project, capsys):
     assert "test-0" in (project / "page.html").read_text()
 
 
+def test_a_text_cannot_write_on_the_terminal(project, capsys):
+    (project / "data/decoded/guided/test.parquet").unlink()
+    rows = [
+        {"id": f"test-{n}", "summary": "In \x1b[31mParis\x1b]52;c;aGk=\u202e.", "score": 0.0}
+        for n in range(4)
+    ]
+    write_table(project / "data/decoded/guided/test.parquet", [rows], DECODED)
+    assert compare("--documents", "2") == 0
+    out = capsys.readouterr().out
+    assert "\x1b" not in out
+    assert "\u202e" not in out
+    assert "\ufffd" in out
+
+
 def test_documents_that_differ_in_words_alone_come_last(project, capsys):
     assert compare("--documents", "3") == 0
     out, err = capsys.readouterr()

@@ -83,6 +83,8 @@ def test_pads_before_a_prompt_are_neither_repeated_nor_parts_of_n_grams():
         expected[0, 3] *= 2
         expected[0, 4] = -torch.inf
         assert torch.equal(found, expected)
+        single = ban_tokens(torch.zeros(1, 8), history, special, False, 1)
+        assert (single == -torch.inf).nonzero()[:, 1].tolist() == [3, 4]
 
 
 def test_the_end_is_banned_below_the_minimum_length():

@@ -165,10 +165,13 @@ def test_the_command_checks_a_whole_file(tmp_path):
         ({"choice": {"by": "geval.averages"}}, "choice.by: 'geval.averages'"),
         ({"choice": {"by": "extractiveness.length"}}, "choice.by: extractiveness.length has no"),
         ({"choice": {"by": "mentions.checked"}}, "choice.by: mentions.checked has no"),
-        ({"choice": {"by": "mentions.good"}}, "world_judge does: write world_judge.good"),
         (
             UNLABELLED | measured("rouge", "mentions") | {"choice": {"by": "rouge.r1"}},
             "choice.by: rouge.r1 compares with references, and there are none (data.files.",
+        ),
+        (
+            {"training": {"gold_weight": 1.0, "cross_entropy": "elected"}},
+            "the reference is not scored where cross_entropy is elected",
         ),
         (FILES | measured("mentions"), "choice.rouge_loss: rouge"),
         (measured("rouge"), "add world_judge to"),
@@ -184,6 +187,13 @@ def test_systems_that_are_wrong(sections, key):
     message = problems(**sections)
     assert "a problem:" in message
     assert key in message
+
+
+def test_what_needs_references_is_refused_where_there_are_none():
+    message = problems(**UNLABELLED, training={"keep": "best_generator"})
+    assert "training.keep best_generator compares with references, and there are none" in message
+    message = problems(**UNLABELLED, training={"gold_weight": 1.0, "cross_entropy": "reference"})
+    assert "training.gold_weight needs references, and there are none" in message
 
 
 def test_what_a_tuned_system_changes_stands_over_the_shared_sections():
