@@ -23,6 +23,7 @@ from brido.utils.atomic import atomic_folder, write_text
 from brido.utils.errors import run_command
 from brido.utils.progress import say
 from brido.utils.stored import json_text
+from brido.utils.text import word_count
 from stages import paths
 
 ROUGE = ("rouge", "r1")
@@ -77,7 +78,7 @@ def lengths(params: Params, system: str) -> NDArray[np.float64]:
     path = paths.decoded(system, "validation")
     batches = read_batches(path, DECODED, decoded_by(system, params.variants), ["summary"])
     texts = [text for batch in batches for text in batch.column("summary").to_pylist()]
-    return np.array([len(text.split()) for text in texts], np.float64)
+    return np.array([word_count(text) for text in texts], np.float64)
 
 
 def reference_words(params: Params) -> float | None:

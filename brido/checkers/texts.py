@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from brido.checkers.wholeness import copied_share, is_whole
+from brido.utils.text import word_count
 
 
 class Source(NamedTuple):
@@ -53,7 +54,7 @@ def check_texts(
         {
             "support": [text.support for text in checked],
             "unsupported": [text.unsupported for text in checked],
-            "words": [len(text.split()) for text in own],
+            "words": [word_count(text) for text in own],
             "whole": [
                 is_whole(text, source.reference, source.facts, source.document) for text in own
             ],

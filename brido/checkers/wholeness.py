@@ -4,11 +4,12 @@ A summary is *good* if it is whole and nothing in it is unsupported. Without the
 sentences would look honest, because they also say less.
 """
 
+import math
 import re
 from itertools import pairwise
 from typing import Any
 
-from brido.utils.text import CLOSERS, ENDS
+from brido.utils.text import CLOSERS, ENDS, word_count
 from brido.world import reading
 
 # A text has at least half and at most twice as many words as its reference.
@@ -55,11 +56,11 @@ def whole_by_rules(text: str, reference: str | None = None, document: str = "") 
     if _repeats(words) or len(set(threes)) < len(threes) or _loops(plain):
         return False
     if reference is None or not reference.strip():
-        most = max(ALWAYS, OF_DOCUMENT * len(document.split())) if document.strip() else len(words)
-        return bool(_END.search(text.strip())) and len(words) <= most
-    length = len(reference.split())
+        longest = max(ALWAYS, OF_DOCUMENT * word_count(document)) if document.strip() else math.inf
+        return bool(_END.search(text.strip())) and word_count(text) <= longest
+    length = word_count(reference)
     ends = _END.search(text.strip()) or not _END.search(reference.strip())
-    return bool(ends) and SHORTEST * length <= len(words) <= LONGEST * length
+    return bool(ends) and SHORTEST * length <= word_count(text) <= LONGEST * length
 
 
 def _repeats(words: list[str]) -> bool:

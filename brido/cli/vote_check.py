@@ -27,7 +27,7 @@ from brido.utils.files import input_lines
 from brido.utils.json_lines import is_number, kind, read_objects
 from brido.utils.outputs import check_output, output_text
 from brido.utils.progress import say
-from brido.utils.text import one_sentence_a_line, unseen_share, unseen_warning
+from brido.utils.text import one_sentence_a_line, unseen_share, unseen_warning, word_count
 from brido.vote.consensus import consensus_scores
 from brido.vote.votes import TOLERANCE, CheckSettings, check_votes
 from brido.vote.votes_text import votes_text
@@ -205,7 +205,7 @@ def check_records(
     arrays = {
         "voters": np.ones(similarity.shape[:2], bool),
         "similarity": similarity,
-        "words": _each(records, "candidates", lambda text, _: len(text.split())),
+        "words": _each(records, "candidates", lambda text, _: word_count(text)),
         "whole": _each(records, "candidates", _is_whole),
     }
     for key in ("log_probability", "tokens", "prior"):

@@ -13,6 +13,7 @@ from pydantic import Field
 from brido.evaluation import Column, Evaluation, Inputs, Metric, by_document, share
 from brido.utils.progress import MakeProgress
 from brido.utils.sections import Positive, Section
+from brido.utils.text import word_count
 
 _WORD = re.compile(r"\w+")
 # Neither length nor copying has a better direction: they are shown so that a reader can see when
@@ -70,12 +71,12 @@ def measure(document: str, summary: str, n: int) -> dict[str, float | None]:
 
     coverage: share of its words inside fragments. density: mean over its words of the length of
     their fragment. novel_ngrams: share of its distinct n-grams that the document lacks (None where
-    it has none). compression: document words per summary word. length: words separated by space.
-    An empty summary has a length only.
+    it has none). compression: document words per summary word. length: its words
+    (`word_count`). An empty summary has a length only.
     """
     source, target = words(document), words(summary)
     row: dict[str, float | None] = dict.fromkeys(column.name for column in COLUMNS)
-    row["length"] = float(len(summary.split()))
+    row["length"] = float(word_count(summary))
     if target:
         lengths = fragment_lengths(source, target)
         row["coverage"] = sum(lengths) / len(target)

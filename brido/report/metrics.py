@@ -17,6 +17,7 @@ from brido.stats import bootstrap_interval, means
 from brido.tables import DECODED, open_table, read_columns, read_metadata, read_rows
 from brido.utils.errors import BridoError
 from brido.utils.stored import DECIMALS
+from brido.utils.text import word_count
 
 
 @dataclass(frozen=True)
@@ -139,11 +140,11 @@ def _estimates(
 def mean_length(estimates: Estimates, decoded: Path, settings: ReportSettings) -> Estimate:
     """The mean length of a system's summaries in words.
 
-    As `extractiveness` measured it, else counted at white space in the decoded table.
+    As `extractiveness` measured it, else counted in the decoded table.
     """
     measured = estimates.get("extractiveness", {}).get("length")
     if measured is not None:
         return measured
-    counts = [float(len(row["summary"].split())) for row in read_rows(decoded, DECODED, "report")]
+    counts = [float(word_count(row["summary"])) for row in read_rows(decoded, DECODED, "report")]
     column = ("length", "words")
     return _estimates([column], np.array(counts)[:, None], settings)["length"]["words"]

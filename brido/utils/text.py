@@ -121,6 +121,19 @@ def words(text: str) -> list[str]:
     return found
 
 
+def word_count(text: str) -> int:
+    """How long a text is: words between spaces; a character of a script without spaces is a word.
+
+    Example:
+        >>> word_count("Two cats, well-fed."), word_count("猫が 2匹")
+        (3, 4)
+    """
+    parts = text.split()
+    if text.isascii() or not _spaceless().search(text):
+        return len(parts)
+    return sum(len(words(part)) if _spaceless().search(part) else 1 for part in parts)
+
+
 def composed(text: str) -> str:
     """`text` in NFKC: letters and their marks as one character, ligatures as their letters."""
     return text if text.isascii() else unicodedata.normalize("NFKC", text)
@@ -164,10 +177,20 @@ def unseen_warning(share: float, way_out: str) -> str:
 
 @functools.cache
 def _pattern() -> re.Pattern[str]:
-    alone = _ranges(_SPACELESS, "L") + _ranges([(0x3005, 0x3007)], "N")
+    alone = _alone()
     marks = _ranges(_MARKED, "M")
     letter = rf"[^\W_{alone}]"
     return re.compile(rf"[{alone}][{marks}]*|{letter}+(?:[{marks}]+{letter}*)*")
+
+
+@functools.cache
+def _spaceless() -> re.Pattern[str]:
+    return re.compile(f"[{_alone()}]")
+
+
+def _alone() -> str:
+    """The characters that are words, as a part of a regular expression's class."""
+    return _ranges(_SPACELESS, "L") + _ranges([(0x3005, 0x3007)], "N")
 
 
 def _ranges(spans: Sequence[tuple[int, int]], category: str) -> str:

@@ -123,3 +123,11 @@ def test_the_metric_says_good_of_texts_that_are_not_the_worlds():
     exact = Inputs(["a"], [REFERENCE], texts[:1], [[REFERENCE]], [facts])
     row = find_metric("mentions").measure(exact).rows[0]
     assert (row["unsupported"], row["whole"], row["good"]) == (0.0, None, None)
+
+
+def test_a_script_without_spaces_has_lengths_too():
+    reference = "東京で三人が死亡した。"
+    document = "昨日、東京で三人が死亡し、警察が原因を調べている。現場は封鎖された。"
+    assert whole_by_rules(reference, reference, document)
+    assert not whole_by_rules("東。", reference, document)
+    assert not whole_by_rules(document, reference, document)

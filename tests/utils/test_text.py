@@ -3,7 +3,13 @@
 import pytest
 
 from brido.utils.blank import is_blank
-from brido.utils.text import _tokenizer, clean, one_sentence_a_line, split_sentences
+from brido.utils.text import (
+    _tokenizer,
+    clean,
+    one_sentence_a_line,
+    split_sentences,
+    word_count,
+)
 
 
 @pytest.mark.parametrize(
@@ -42,3 +48,12 @@ def test_a_long_text_has_all_the_time_that_it_needs(monkeypatch):
     monkeypatch.setattr(redos, "DEFAULT_TIMEOUT", 1e-9)
     expression = _tokenizer()._lang_vars.period_context_re()
     assert len(list(expression.finditer("A cat sat. " * 30000))) == 29999
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [("", 0), ("Two cats, well-fed.", 3), ("東京で三人が死亡、警察が調べた。", 14),
+     ("यह एक किताब है।", 4), ("Кот, 2 года", 3), ("猫が 2匹 — cat", 6)],
+)  # fmt: skip
+def test_words_are_counted_in_scripts_with_and_without_spaces(text, count):
+    assert word_count(text) == count

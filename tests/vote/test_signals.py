@@ -295,7 +295,7 @@ def test_texts_vote_by_their_sentences():
         (lambda x: information(x, np.zeros(3), 0.5), r"log_probability .* \[\.\.\., N\] "),
         (lambda x: information(np.zeros(3), x, 0.5), r"prior .* \[\.\.\., N\] "),
         (lambda x: information(np.zeros(3), 0.5, np.zeros(3)), "weight must be a number"),
-        (lambda x: information(np.zeros(3), np.zeros(3), 0.5, None, 1.0), "length_penalty .* needs tokens"),
+        (lambda _: information(np.zeros(3), np.zeros(3), 0.5, None, 1.0), "length_penalty .* need"),
         (lambda _: combined(np.zeros(3), [(np.zeros(3), 0.5)]), "weight must be a number"),
         (lambda x: information(np.zeros(3), np.zeros(3), 0.5, x), r"tokens .* \[\.\.\., N\] "),
         (lambda x: combined(x, []), r"scores .* \[\.\.\., N\] "),
