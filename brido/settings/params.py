@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from importlib.util import find_spec
+from itertools import combinations
+from operator import itemgetter
 from typing import Any
 
 from pydantic import ValidationError
@@ -56,6 +58,7 @@ class Params(Sections):
                         f"generation.{name}.seed is that of generation.{other}, so both draw by "
                         "the same random numbers, and their votes are not independent: change one"
                     )
+        yield from self._equal_seeds()
         if absent := [name for name in self.runtime.trackers if find_spec(name) is None]:
             yield f"runtime.trackers: {', '.join(absent)} is not installed; stage train needs it"
         if "geval" in self.evaluation.metrics and self.evaluation.geval.model is None:
@@ -288,6 +291,28 @@ class Params(Sections):
                     "same name, its revision (any label)"
                 )
             known[name] = asked
+
+    def _equal_seeds(self) -> Iterator[str]:
+        """Sources whose requests differ in the sample alone: sample n is sent as seed + n."""
+        seeded = [
+            (source.seed, name, source)
+            for name, source in self.generation.items()
+            if isinstance(source, EndpointGeneration) and source.seed is not None
+        ]
+        for (seed, name, source), (later, other, its) in combinations(
+            sorted(seeded, key=itemgetter(0)), 2
+        ):
+            asked, its_asked = (
+                (one.model, one.revision, one.sent | {"seed": 0}, read.prompt, read.system)
+                for one, read in ((source, self.reading_of(name)), (its, self.reading_of(other)))
+            )
+            shared = min(seed + source.num_candidates - later, its.num_candidates)
+            if asked == its_asked and seed < later and shared > 0:
+                yield (
+                    f"generation.{other}.seed: {shared} of its {its.num_candidates} samples are "
+                    f"sent with seeds of generation.{name} too, so a server may answer alike: set "
+                    f"it to {seed + source.num_candidates} or more"
+                )
 
     def _endpoint(self, name: str, source: EndpointGeneration) -> Iterator[str]:
         servers = ["default", *self.runtime.endpoints]

@@ -201,4 +201,7 @@ def test_two_sources_that_ask_the_same_questions_are_refused():
         *(two(seed=7), two(revision="other"), two(temperature=0.5), two(endpoints=apart)),
         two(reading=readings | {"other": {"prompt": "Sum up:\n{{ document }}"}}),
     ):
-        check_params(BASE | sections)
+        assert not list(check_params(BASE | sections).warnings())
+    (warning,) = check_params(BASE | two(seed=1)).warnings()
+    assert warning.startswith("generation.other.seed: 1 of its 2 samples are sent with seeds of")
+    assert not list(check_params(BASE | two(seed=2)).warnings())
