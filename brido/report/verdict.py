@@ -67,11 +67,16 @@ def verdict(
         lines.append(line)
     others = {"base", control or "base"} - {chosen}
     gaps = [item_of(differences.get(f"{chosen} - {other}", {}), by) for other in others]
-    tested = [_tested(systems["base"]), *(gap.documents for gap in gaps if gap)]
-    if (documents := min(tested)) < FEWEST:
+    compared = min((gap.documents for gap in gaps if gap), default=FEWEST)
+    if (documents := _tested(systems["base"])) < FEWEST:
         lines.append(
             f"Only {documents:,} test documents: no number that is measured on fewer than {FEWEST} "
             "can be trusted, nor can its interval. Section `data` says how many there are."
+        )
+    elif compared < FEWEST:
+        lines.append(
+            f"Only {compared:,} test documents have the numbers that decide of both systems: no "
+            f"difference on fewer than {FEWEST} can be trusted, nor can its interval."
         )
     return lines
 

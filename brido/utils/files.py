@@ -184,11 +184,12 @@ def _delimited(path: Path, stream: Iterator[str], delimiter: str | None) -> Rows
     """Rows under a header; quoted fields may hold delimiters, quotes ("") and newlines."""
     csv.field_size_limit(sys.maxsize)
     skipped = 0  # lines above the header: blank ones, and the one that says what parts columns
-    first = ""
     for first in stream:
         if not _is_blank(first):
             break
         skipped += 1
+    else:
+        first = ""
     lines: Iterator[str] = chain([first] if first else [], stream)
     if "\r" in _unquoted(first).rstrip("\r\n"):
         # Excel's CSV for the Macintosh ends lines with a carriage return alone.

@@ -340,6 +340,7 @@ GOOD = b'{"document": "T.", "summary": "S."}\n'
         ("r.jsonl", b"", "r.jsonl has no rows"),
         ("r.jsonl", b"{}\n" + GOOD, "r.jsonl has no column 'document', only []"),
         ("r.csv", b"", "r.csv is empty"),
+        ("r.csv", b"\n,,\n", "r.csv is empty"),
         ("r.csv", b"document,summary\na,b\nonly\n", "line 3 has 1 fields, the header 2"),
         ("r.csv", b'document,summary\na,b\n"open,c\n', "is a quote open, or the file cut off?"),
         ("r.csv", b"summary,summary\na,b\n", "the header names summary more than once"),

@@ -121,7 +121,7 @@ def test_a_difference_of_few_documents_cannot_be_trusted():
     few = [numbers((mean, low, high, 3)) for mean, low, high in ((0.8, 0.7, 0.9), (0.1,) * 3)]
     systems = {"base": numbers(0.7, r1=50.0), "brioInf": few[0]}
     *_, last = told(choice(), {"brioInf - base": few[1]}, control=None, systems=systems)
-    assert last.startswith("Only 3 test documents: no number")
+    assert last.startswith("Only 3 test documents have the numbers that decide of both systems")
 
 
 @pytest.mark.parametrize(
