@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from brido.report.card import weights_of
+from brido.report.card import teaches_an_order, weights_of
 from brido.report.choice import Choice, Compared, choose
 from brido.report.display import ColumnKey, display
 from brido.report.metrics import Estimates, difference, estimate, read_scores
@@ -121,14 +121,13 @@ def on_an_order(params: Params, system: str) -> bool:
     if system not in params.tuned:
         return False
     training = params.training_of(system)
-    teaches = training.gamma > 0 and training.loss != "spread"
     scoring, alike = params.scoring_of(system), True
     if params.control is not None:
         dealt = params.scoring_of(params.control)
         alike = training == params.training_of(params.control) and all(
             getattr(scoring, key) == getattr(dealt, key) for key in _SCORES
         )
-    return teaches and alike and not scoring.shuffle
+    return teaches_an_order(training) and alike and not scoring.shuffle
 
 
 if __name__ == "__main__":

@@ -90,7 +90,7 @@ def model_card(
         system=system,
         model=model,
         trained=trained,
-        taught=trained and _teaches_an_order(params.training_of(model)),
+        taught=trained and teaches_an_order(params.training_of(model)),
         shuffled=trained and scoring.shuffle,
         order="how much the others agree with it" if agreement else run_order(scoring),
         base=_base_name(source, on_hub) + pinned + _changed_first(checkpoint),
@@ -134,7 +134,8 @@ def _changed_first(checkpoint: Any) -> str:
     return "".join(f", {part}" for part in parts)
 
 
-def _teaches_an_order(training: TrainingSettings) -> bool:
+def teaches_an_order(training: TrainingSettings) -> bool:
+    """Whether a training asks for an order of the candidates."""
     return training.gamma > 0 and training.loss != "spread"
 
 

@@ -254,7 +254,7 @@ class Params(Sections):
         prompt = self.evaluation.geval.prompt
         is_file = prompt.endswith(".jinja")
         if "geval" in self.evaluation.metrics and is_file and not user_path(prompt).is_file():
-            yield f"evaluation.geval.prompt: there is no file {prompt}"
+            yield f"evaluation.geval.prompt: the file {prompt} does not exist"
 
     def _sources(self) -> Iterator[str]:
         yield from _bad_names("generation", self.generation)
@@ -281,9 +281,7 @@ class Params(Sections):
         for name, source in self.generation.items():
             if not isinstance(source, EndpointGeneration):
                 continue
-            reading, store = self.reading_of(name), self.runtime.endpoint_of(source.endpoint).store
-            asked = [source.model, source.revision, source.sent]
-            asked += [reading.prompt, reading.system, store]
+            asked = [self._asked(name, source), self.runtime.endpoint_of(source.endpoint).store]
             if other := next((one for one, its in known.items() if its == asked), ""):
                 yield (
                     f"generation.{name} asks what generation.{other} asks, so its candidates would "
@@ -291,6 +289,12 @@ class Params(Sections):
                     "same name, its revision (any label)"
                 )
             known[name] = asked
+
+    def _asked(self, name: str, source: EndpointGeneration) -> dict[str, Any]:
+        """What decides the answers to a source's questions, beside the document and the sample."""
+        reading, seed = self.reading_of(name), source.sent.get("seed")
+        others = [source.model, source.revision, source.sent | {"seed": None}]
+        return {"seed": seed, "others": [*others, reading.prompt, reading.system]}
 
     def _equal_seeds(self) -> Iterator[str]:
         """Sources whose requests differ in the sample alone: sample n is sent as seed + n."""
@@ -302,12 +306,9 @@ class Params(Sections):
         for (seed, name, source), (later, other, its) in combinations(
             sorted(seeded, key=itemgetter(0)), 2
         ):
-            asked, its_asked = (
-                (one.model, one.revision, one.sent | {"seed": 0}, read.prompt, read.system)
-                for one, read in ((source, self.reading_of(name)), (its, self.reading_of(other)))
-            )
+            alike = self._asked(name, source)["others"] == self._asked(other, its)["others"]
             shared = min(seed + source.num_candidates - later, its.num_candidates)
-            if asked == its_asked and seed < later and shared > 0:
+            if alike and seed < later and shared > 0:
                 yield (
                     f"generation.{other}.seed: {shared} of its {its.num_candidates} samples are "
                     f"sent with seeds of generation.{name} too, so a server may answer alike: set "

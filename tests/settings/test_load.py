@@ -158,7 +158,7 @@ def test_the_command_checks_a_whole_file(tmp_path):
                     **{name: {} for name in ("world_judge", "rouge")},
                 }
             },
-            "evaluation.geval.prompt: there is no file nowhere.jinja",
+            "evaluation.geval.prompt: the file nowhere.jinja does not exist",
         ),
         ({"choice": {"by": "rogue.r1"}}, "did you mean rouge.r1?"),
         ({"choice": {"by": "geval.average"}}, "add geval to it"),
