@@ -1,16 +1,14 @@
 """The whole of params.yaml, and what its sections demand of each other."""
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from importlib.util import find_spec
-from itertools import combinations
-from operator import itemgetter
-from typing import Any
 
 from pydantic import ValidationError
 
-from brido.candidates.settings import NO_CHECKPOINT, EndpointGeneration, SamplingGeneration
+from brido.candidates.settings import NO_CHECKPOINT
 from brido.evaluation.registry import all_metrics, find_metric
+from brido.settings.candidate_sources import pool_problems, seed_warnings, source_problems
+from brido.settings.names import bad_names, no_key
 from brido.settings.sections import MADE, RESERVED, Sections
 from brido.utils.errors import close_to, quoted, short
 from brido.utils.paths import user_path
@@ -33,8 +31,8 @@ class Params(Sections):
         yield from self._variants()
         yield from self._metrics()
         yield from self._choice()
-        yield from self._sources()
-        yield from self._pool()
+        yield from source_problems(self)
+        yield from pool_problems(self)
         yield from self._reading()
 
     def warnings(self) -> Iterator[str]:
@@ -49,16 +47,7 @@ class Params(Sections):
                     "same model: change one or delete it"
                 )
             known.setdefault(key, name)
-        drawn: dict[tuple[str, int], str] = {}
-        for name, source in self.generation.items():
-            if isinstance(source, SamplingGeneration):
-                other = drawn.setdefault((source.checkpoint, source.seed), name)
-                if other != name:
-                    yield (
-                        f"generation.{name}.seed is that of generation.{other}, so both draw by "
-                        "the same random numbers, and their votes are not independent: change one"
-                    )
-        yield from self._equal_seeds()
+        yield from seed_warnings(self)
         if absent := [name for name in self.runtime.trackers if find_spec(name) is None]:
             yield f"runtime.trackers: {', '.join(absent)} is not installed; stage train needs it"
         if "geval" in self.evaluation.metrics and self.evaluation.geval.model is None:
@@ -72,7 +61,7 @@ class Params(Sections):
     def _checkpoints(self) -> Iterator[str]:
         if "base" not in self.checkpoints:
             yield "checkpoints: `base` is missing: it is the model that is tuned"
-        yield from _bad_names("checkpoints", self.checkpoints, RESERVED)
+        yield from bad_names("checkpoints", self.checkpoints, RESERVED)
         for name, checkpoint in self.checkpoints.items():
             if checkpoint.source == NO_CHECKPOINT and name != "base":
                 yield f"checkpoints.{name}.source: only base can be none: delete this key"
@@ -130,7 +119,7 @@ class Params(Sections):
     def _tuned(self) -> Iterator[str]:
         if not self.tuned:
             yield "tuned: name at least one system to train, such as `tuned: {vote: {}}`"
-        yield from _bad_names("tuned", self.tuned, (*RESERVED, *self.checkpoints))
+        yield from bad_names("tuned", self.tuned, (*RESERVED, *self.checkpoints))
         for name, system in self.tuned.items():
             if "unit" in system.scoring.model_fields_set:
                 yield (
@@ -186,10 +175,10 @@ class Params(Sections):
 
     def _variants(self) -> Iterator[str]:
         known = [*self.checkpoints, *self.tuned]
-        yield from _bad_names("variants", self.variants, (*RESERVED, *known))
+        yield from bad_names("variants", self.variants, (*RESERVED, *known))
         for name, system in self.variants.items():
             if system.checkpoint not in known:
-                yield _no_key(
+                yield no_key(
                     f"variants.{name}.checkpoint", system.checkpoint, "checkpoints or tuned", known
                 )
             for problem in system.decoding(self.decoding).problems():
@@ -199,7 +188,7 @@ class Params(Sections):
         known = [name for name in self.all_systems if name not in MADE]
         for name in self.choice.among or ():
             if name not in known:
-                yield _no_key("choice.among", name, "systems, variants or tuned", known)
+                yield no_key("choice.among", name, "systems, variants or tuned", known)
         if self.choice.among == []:
             yield "choice.among: name at least one system, or write null for all of them"
         measured = self.evaluation.metrics
@@ -256,109 +245,12 @@ class Params(Sections):
         if "geval" in self.evaluation.metrics and is_file and not user_path(prompt).is_file():
             yield f"evaluation.geval.prompt: the file {prompt} does not exist"
 
-    def _sources(self) -> Iterator[str]:
-        yield from _bad_names("generation", self.generation)
-        known = list(self.checkpoints)
-        for name, source in self.generation.items():
-            asked = source.checkpoint
-            if isinstance(source, EndpointGeneration):
-                yield from self._endpoint(name, source)
-            elif source.method != "files" and asked not in known:
-                yield _no_key(f"generation.{name}.checkpoint", asked, "checkpoints", known)
-            lacks = source.method == "files" and source.files.test is None
-            if lacks and "test" in self.documents.splits:
-                yield (
-                    f"generation.{name}.files.test: name a file, or set documents.test to 0 and "
-                    "remove the system elected"
-                )
-        yield from self._equal_questions()
-        if self.num_candidates < 2:
-            yield "generation: num_candidates must be at least 2 over all sources"
-
-    def _equal_questions(self) -> Iterator[str]:
-        """Sources that one store would give the same answers, whichever server they name."""
-        known: dict[str, list[Any]] = {}
-        for name, source in self.generation.items():
-            if not isinstance(source, EndpointGeneration):
-                continue
-            asked = [self._asked(name, source), self.runtime.endpoint_of(source.endpoint).store]
-            if other := next((one for one, its in known.items() if its == asked), ""):
-                yield (
-                    f"generation.{name} asks what generation.{other} asks, so its candidates would "
-                    "be the same stored answers: change its seed, or where another model has the "
-                    "same name, its revision (any label)"
-                )
-            known[name] = asked
-
-    def _asked(self, name: str, source: EndpointGeneration) -> dict[str, Any]:
-        """What decides the answers to a source's questions, beside the document and the sample."""
-        reading, seed = self.reading_of(name), source.sent.get("seed")
-        others = [source.model, source.revision, source.sent | {"seed": None}]
-        return {"seed": seed, "others": [*others, reading.prompt, reading.system]}
-
-    def _equal_seeds(self) -> Iterator[str]:
-        """Sources whose requests differ in the sample alone: sample n is sent as seed + n."""
-        seeded = [
-            (source.seed, name, source)
-            for name, source in self.generation.items()
-            if isinstance(source, EndpointGeneration) and source.seed is not None
-        ]
-        for (seed, name, source), (later, other, its) in combinations(
-            sorted(seeded, key=itemgetter(0)), 2
-        ):
-            alike = self._asked(name, source)["others"] == self._asked(other, its)["others"]
-            shared = min(seed + source.num_candidates - later, its.num_candidates)
-            if alike and seed < later and shared > 0:
-                yield (
-                    f"generation.{other}.seed: {shared} of its {its.num_candidates} samples are "
-                    f"sent with seeds of generation.{name} too, so a server may answer alike: set "
-                    f"it to {seed + source.num_candidates} or more"
-                )
-
-    def _endpoint(self, name: str, source: EndpointGeneration) -> Iterator[str]:
-        servers = ["default", *self.runtime.endpoints]
-        if source.endpoint not in servers:
-            yield _no_key(
-                f"generation.{name}.endpoint", source.endpoint, "runtime.endpoints", servers
-            )
-        # `reading_of` knows systems by their names too.
-        if name in (*self.checkpoints, *self.tuned, *self.variants):
-            yield (
-                f"generation.{name}: a checkpoint or a system has the same name, so "
-                f"`reading.{name}` would be about both: rename one of them"
-            )
-        elif (reading := self.reading_of(name)).prompt is None:
-            yield (
-                f"reading.{name}.prompt: this key is missing. It tells the endpoint what to write, "
-                "for instance 'Summarize this text in one sentence:\\n\\n{{ document }}'"
-            )
-        else:
-            from brido.models.prompt import message_problems
-
-            yield from message_problems(reading, f"reading.{name}")
-
-    def _pool(self) -> Iterator[str]:
-        sources = list(self.generation)
-        names = sources if self.pool.eligible is None else self.pool.eligible
-        if not set(names) <= set(sources) or len(set(names)) < len(names):
-            yield (
-                f"pool.eligible: {quoted(names)} must be keys of generation "
-                f"({', '.join(sources)}), each once; null: all of them"
-            )
-            return
-        count = sum(self.generation[name].num_candidates for name in names)
-        if count < self.pool.minimum and self.num_candidates >= 2:
-            yield (
-                f"pool.minimum: {self.pool.minimum} is more than the {count} candidates that can "
-                f"be elected, those of pool.eligible: {', '.join(names) or 'none'}"
-            )
-
     def _reading(self) -> Iterator[str]:
         asked = [name for name, one in self.generation.items() if one.method == "endpoint"]
         known = ["default", *self.checkpoints, *asked]
         for name in self.reading:
             if name not in known:
-                yield _no_key("reading", name, "checkpoints, nor an endpoint of generation", known)
+                yield no_key("reading", name, "checkpoints, nor an endpoint of generation", known)
             elif self.reading[name].prompt is not None and name not in asked:
                 # Found by a stage it would be too late: DVC has removed what the stage had made.
                 from brido.models.prompt import message_problems
@@ -372,18 +264,3 @@ def _of_system(name: str, error: ValidationError) -> Iterator[str]:
         reason = item["ctx"]["error"] if item["type"] == "value_error" else item["msg"]
         for line in str(reason).split("\n"):
             yield f"tuned.{name}: {line}"
-
-
-def _no_key(key: str, name: str, section: str, known: Sequence[str]) -> str:
-    return f"{key}: {quoted(name)} is not a key of {section}; known here: {', '.join(known)}"
-
-
-def _bad_names(section: str, names: Iterable[str], taken: Sequence[str] = ()) -> Iterator[str]:
-    known = {name.lower() for name in taken}  # folders, and some disks ignore capitals
-    for name in names:
-        if not re.fullmatch(r"[A-Za-z0-9_]+", name):
-            yield f"{section}: {quoted(name)} must consist of letters, digits and _ only"
-        if name.lower() in known:
-            what = "because it is taken, in capitals or not"
-            yield f"{section}: `{name}` cannot be a name here, {what}: choose another"
-        known.add(name.lower())

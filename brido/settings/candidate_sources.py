@@ -1,0 +1,128 @@
+"""What the sources of candidates and the pool demand of the other sections."""
+
+from collections.abc import Iterator
+from itertools import combinations
+from operator import itemgetter
+from typing import Any
+
+from brido.candidates.settings import EndpointGeneration, SamplingGeneration
+from brido.settings.names import bad_names, no_key
+from brido.settings.sections import Sections
+from brido.utils.errors import quoted
+
+
+def source_problems(params: Sections) -> Iterator[str]:
+    """What is wrong with section generation."""
+    yield from bad_names("generation", params.generation)
+    known = list(params.checkpoints)
+    for name, source in params.generation.items():
+        asked = source.checkpoint
+        if isinstance(source, EndpointGeneration):
+            yield from _endpoint(params, name, source)
+        elif source.method != "files" and asked not in known:
+            yield no_key(f"generation.{name}.checkpoint", asked, "checkpoints", known)
+        lacks = source.method == "files" and source.files.test is None
+        if lacks and "test" in params.documents.splits:
+            yield (
+                f"generation.{name}.files.test: name a file, or set documents.test to 0 and "
+                "remove the system elected"
+            )
+    yield from _equal_questions(params)
+    if params.num_candidates < 2:
+        yield "generation: num_candidates must be at least 2 over all sources"
+
+
+def seed_warnings(params: Sections) -> Iterator[str]:
+    """Sources that draw by the same random numbers."""
+    drawn: dict[tuple[str, int], str] = {}
+    for name, source in params.generation.items():
+        if isinstance(source, SamplingGeneration):
+            other = drawn.setdefault((source.checkpoint, source.seed), name)
+            if other != name:
+                yield (
+                    f"generation.{name}.seed is that of generation.{other}, so both draw by "
+                    "the same random numbers, and their votes are not independent: change one"
+                )
+    yield from _equal_seeds(params)
+
+
+def pool_problems(params: Sections) -> Iterator[str]:
+    """What is wrong with section pool."""
+    sources = list(params.generation)
+    names = sources if params.pool.eligible is None else params.pool.eligible
+    if not set(names) <= set(sources) or len(set(names)) < len(names):
+        yield (
+            f"pool.eligible: {quoted(names)} must be keys of generation "
+            f"({', '.join(sources)}), each once; null: all of them"
+        )
+        return
+    count = sum(params.generation[name].num_candidates for name in names)
+    if count < params.pool.minimum and params.num_candidates >= 2:
+        yield (
+            f"pool.minimum: {params.pool.minimum} is more than the {count} candidates that can "
+            f"be elected, those of pool.eligible: {', '.join(names) or 'none'}"
+        )
+
+
+def _endpoint(params: Sections, name: str, source: EndpointGeneration) -> Iterator[str]:
+    servers = ["default", *params.runtime.endpoints]
+    if source.endpoint not in servers:
+        yield no_key(f"generation.{name}.endpoint", source.endpoint, "runtime.endpoints", servers)
+    # `reading_of` knows systems by their names too.
+    if name in (*params.checkpoints, *params.tuned, *params.variants):
+        yield (
+            f"generation.{name}: a checkpoint or a system has the same name, so "
+            f"`reading.{name}` would be about both: rename one of them"
+        )
+    elif (reading := params.reading_of(name)).prompt is None:
+        yield (
+            f"reading.{name}.prompt: this key is missing. It tells the endpoint what to write, "
+            "for instance 'Summarize this text in one sentence:\\n\\n{{ document }}'"
+        )
+    else:
+        from brido.models.prompt import message_problems
+
+        yield from message_problems(reading, f"reading.{name}")
+
+
+def _equal_questions(params: Sections) -> Iterator[str]:
+    """Sources that one store would give the same answers, whichever server they name."""
+    known: dict[str, list[Any]] = {}
+    for name, source in params.generation.items():
+        if not isinstance(source, EndpointGeneration):
+            continue
+        asked = [_asked(params, name, source), params.runtime.endpoint_of(source.endpoint).store]
+        if other := next((one for one, its in known.items() if its == asked), ""):
+            yield (
+                f"generation.{name} asks what generation.{other} asks, so its candidates would "
+                "be the same stored answers: change its seed, or where another model has the "
+                "same name, its revision (any label)"
+            )
+        known[name] = asked
+
+
+def _equal_seeds(params: Sections) -> Iterator[str]:
+    """Sources whose requests differ in the sample alone: sample n is sent as seed + n."""
+    seeded = [
+        (source.seed, name, source)
+        for name, source in params.generation.items()
+        if isinstance(source, EndpointGeneration) and source.seed is not None
+    ]
+    for (seed, name, source), (later, other, its) in combinations(
+        sorted(seeded, key=itemgetter(0)), 2
+    ):
+        alike = _asked(params, name, source)["others"] == _asked(params, other, its)["others"]
+        shared = min(seed + source.num_candidates - later, its.num_candidates)
+        if alike and seed < later and shared > 0:
+            yield (
+                f"generation.{other}.seed: {shared} of its {its.num_candidates} samples are "
+                f"sent with seeds of generation.{name} too, so a server may answer alike: set "
+                f"it to {seed + source.num_candidates} or more"
+            )
+
+
+def _asked(params: Sections, name: str, source: EndpointGeneration) -> dict[str, Any]:
+    """What decides the answers to a source's questions, beside the document and the sample."""
+    reading, seed = params.reading_of(name), source.sent.get("seed")
+    others = [source.model, source.revision, source.sent | {"seed": None}]
+    return {"seed": seed, "others": [*others, reading.prompt, reading.system]}
