@@ -9,7 +9,7 @@ import re
 from itertools import pairwise
 from typing import Any
 
-from brido.utils.text import CLOSERS, ENDS, word_count
+from brido.utils.text import CLOSERS, ENDS, word_count, words
 from brido.world import reading
 
 # A text has at least half and at most twice as many words as its reference.
@@ -17,7 +17,6 @@ SHORTEST, LONGEST = 0.5, 2.0
 # Without a reference it has at most half of its document's words, or so many.
 OF_DOCUMENT, ALWAYS = 0.5, 20
 _END = re.compile(rf"""[.!?…{ENDS}][{re.escape(CLOSERS)}]*$""")
-_WORD = re.compile(r"\w+")
 _POINTS = ".,;:!?…"
 _PAUSES = ",;:"
 # A loop says the same few words again and again, or the same letters.
@@ -83,12 +82,12 @@ def copied_share(document: str, text: str) -> float:
         >>> copied_share("A lorry hit a wall in Ashwick.", "A lorry hit a tree.")
         0.6666666666666666
     """
-    source, words = (_WORD.findall(part.lower()) for part in (document, text))
-    size = min(3, len(words))
+    source, own = words(document), words(text)
+    size = min(3, len(own))
     if not size:
         return 0.0
     there = set(_grams(source, size))
-    grams = _grams(words, size)
+    grams = _grams(own, size)
     return sum(gram in there for gram in grams) / len(grams)
 
 

@@ -3,7 +3,6 @@
 It stands beside every faithfulness metric because copying and brevity raise most of them.
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
@@ -13,9 +12,8 @@ from pydantic import Field
 from brido.evaluation import Column, Evaluation, Inputs, Metric, by_document, share
 from brido.utils.progress import MakeProgress
 from brido.utils.sections import Positive, Section
-from brido.utils.text import word_count
+from brido.utils.text import word_count, words
 
-_WORD = re.compile(r"\w+")
 # Neither length nor copying has a better direction: they are shown so that a reader can see when
 # another metric improved merely because summaries got shorter or more extractive.
 COLUMNS = (
@@ -31,11 +29,6 @@ class ExtractivenessSettings(Section):
     """`evaluation.extractiveness`."""
 
     novel_ngrams: Positive = Field(2, description="Words of an n-gram.")
-
-
-def words(text: str) -> list[str]:
-    """The lower-cased words of `text`: runs of letters, digits and underscores."""
-    return _WORD.findall(text.lower())
 
 
 def fragment_lengths(document: Sequence[str], summary: Sequence[str]) -> list[int]:
@@ -98,7 +91,7 @@ def evaluate(
     """coverage, density, novel_ngrams, compression and length of every summary (see `measure`)."""
     signature = {
         "implementation": "Grusky, Naaman and Artzi 2018, own code",
-        "words": "lower-cased runs of word characters; length: words between spaces",
+        "words": "lower-cased runs of letters, digits and marks; length: words between spaces",
         "novel_ngrams": settings.novel_ngrams,
     }
 

@@ -4,6 +4,7 @@ One text for the terminal, the page, the model card and `brido.json`.
 """
 
 from collections.abc import Mapping
+from math import isclose
 from typing import Any
 
 from brido.report.display import ColumnKey, display
@@ -123,6 +124,10 @@ def _keep(choice: Mapping[str, Any], by: ColumnKey) -> str:
         # Not "it is best": others may be as good, and those that are left out better.
         others = "no other system that meets the conditions" if out else "no other system"
         values = own if chosen == "base" else f"{_text(by, top['quality'])}, base {own}"
+        gap = top["difference"]
+        # The means may be of other documents than the difference that decided.
+        if gap is not None and not isclose(top["quality"] - rows["base"]["quality"], gap):
+            values += f", difference on documents that both have {_signed(by, gap)}"
         line = f"Keep `{chosen}`: {others} is better {where} ({counted} {values})."
     else:
         gap, error = (_text(by, abs(top[key])) for key in ("difference", "standard_error"))
@@ -283,12 +288,16 @@ def _gap(column: ColumnKey, gap: Estimate) -> str:
     """A paired difference with its interval, signed."""
     shown = display(*column)
     low, high = shown.ends(gap.low, gap.high, signed=True)
-    return f"{shown.text(gap.mean, signed=True)} [{low}, {high}]"
+    return f"{_signed(column, gap.mean)} [{low}, {high}]"
 
 
 def _text(column: ColumnKey, value: float) -> str:
     shown = display(*column)
     return f"{shown.text(value)} {shown.unit}".rstrip()
+
+
+def _signed(column: ColumnKey, value: float) -> str:
+    return display(*column).text(value, signed=True)
 
 
 def _name(column: ColumnKey) -> str:

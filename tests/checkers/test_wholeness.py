@@ -100,6 +100,11 @@ def test_copied_trigrams_counted_slowly(document, text):
     assert copied_share(" ".join(document).upper(), " ".join(text)) == pytest.approx(hits / total)
 
 
+def test_copied_words_of_other_scripts():
+    assert copied_share("猫が家で寝ている", "犬が家で") == 1 / 2
+    assert copied_share("यह छोटी बिल्ली है", "छोटी बिल्ली") == 1
+
+
 def test_the_metric_says_good_of_texts_that_are_not_the_worlds():
     texts = [
         "A lorry hit a wall in Ashwick.",  # good

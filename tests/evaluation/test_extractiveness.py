@@ -45,6 +45,21 @@ def test_by_hand():
     }
 
 
+@pytest.mark.parametrize(
+    ("document", "summary", "words"),
+    [
+        ("यह एक छोटी बिल्ली है", "एक बिल्ली", 2),  # vowel signs are parts of their words
+        ("猫が家で寝ている", "犬が家で", 4),  # no spaces: a character is a word
+        ("Un e\u0301te\u0301 chaud", "\u00e9t\u00e9 froid", 2),  # composed and not
+    ],
+)
+def test_words_of_other_scripts(document, summary, words):
+    row = measure(document, summary, 2)
+    copied = {"एक बिल्ली": (1, 1), "犬が家で": (3 / 4, 9 / 4), "été froid": (1 / 2, 1 / 2)}
+    assert (row["coverage"], row["density"]) == copied[summary]
+    assert row["length"] == words
+
+
 @pytest.mark.parametrize("summary", ["", " ", "..."])
 def test_nothing_to_measure(summary):
     row = measure("a b", summary, 2)

@@ -172,6 +172,10 @@ def test_page_stays_below_its_size():
     assert len(html) < 200_000
     # One document is shown whatever its size: an empty page would tell nothing.
     assert page(documents, 10)[1] == 1
+    # One that is too large hides none of the others.
+    large = [document("large", "x" * 200_000)]
+    assert page(large + documents, 100_000)[1] == shown
+    assert page(documents[:1] + large + documents[1:], 100_000)[1] == shown
 
 
 def test_result_table_marks_best_and_direction():

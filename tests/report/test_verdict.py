@@ -117,6 +117,15 @@ def test_a_difference_of_fewer_documents_than_its_means_says_so():
     assert "70.0 % -> 80.0 % (-10.0 [-10.0, -10.0], of 90 documents that have both)" in gain
 
 
+def test_what_decided_is_told_where_the_means_are_of_other_documents():
+    made = choice()
+    made["systems"]["brioInf"] = ROWS["brioInf"] | {"quality": 0.6, "left_out": []}
+    keep = told(made)[0]
+    assert keep.endswith(
+        "(good summaries 60.0 %, base 69.0 %, difference on documents that both have +12.0)."
+    )
+
+
 def test_a_difference_of_few_documents_cannot_be_trusted():
     few = [numbers((mean, low, high, 3)) for mean, low, high in ((0.8, 0.7, 0.9), (0.1,) * 3)]
     systems = {"base": numbers(0.7, r1=50.0), "brioInf": few[0]}

@@ -113,11 +113,12 @@ def _fitting(documents: Sequence[Shown], data_bytes: int) -> list[dict[str, Any]
     used = 0
     for document in documents:
         item = document_json(document)
-        used += len(script_json(item).encode())
-        if kept and used > data_bytes:
-            break
-        kept.append(item)
-    return kept
+        size = len(script_json(item).encode())
+        # One document that is too large leaves room for those behind it.
+        if used + size <= data_bytes:
+            kept.append(item)
+            used += size
+    return kept or [document_json(document) for document in documents[:1]]
 
 
 def _asset(name: str) -> str:
