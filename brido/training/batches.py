@@ -78,6 +78,12 @@ class Batches:
         targets = self.language.write(texts, None, self.max_candidate_tokens)
         return int(targets.lengths.sum())
 
+    def cut_share(self, documents: Sequence[RankedDocument]) -> float:
+        """The share of texts that are cut: a model learns that they end where they do not."""
+        texts = [text for one in documents for text in (self.target(one), *one.candidates)]
+        longer = self.language.write([texts], None, self.max_candidate_tokens + 1).lengths
+        return (longer > self.max_candidate_tokens).float().mean().item()
+
     def batch(self, documents: Sequence[RankedDocument], candidates: bool = True) -> Batch:
         """Return the tensors of some documents; without `candidates` nothing is ranked (N = 0)."""
         sources = self.language.read([document.document for document in documents])

@@ -31,6 +31,8 @@ RANDOM_LAYERS = (
     "encoder_layerdrop",
     "decoder_layerdrop",
 )
+# Documents whose texts are measured before training; a larger share of cut texts is a warning.
+LOOKED_AT, MANY_CUT = 200, 0.05
 
 
 def is_random(model: PreTrainedModel) -> bool:
@@ -178,6 +180,15 @@ class ContrastiveTask(Task):
             yield (
                 f"{key}: the warm-up ({warmup:,} updates) is longer than the run "
                 f"({self.updates:,}): lower it, or train on more documents or epochs"
+            )
+        step = max(1, len(self.documents) // LOOKED_AT)
+        documents = [self.documents[place] for place in range(0, len(self.documents), step)]
+        batches = self.batches
+        if (cut := batches.cut_share(documents)) > MANY_CUT:
+            yield (
+                f"{batches.key}: {cut:.0%} of the texts of {len(documents):,} documents are longer "
+                f"than {batches.max_candidate_tokens} tokens and cut there, so the model learns to "
+                "stop in the middle of a sentence: increase it"
             )
 
     def problems(self) -> Iterator[str]:

@@ -45,6 +45,12 @@ def test_candidates_are_cut(tokenizer: PreTrainedTokenizerFast) -> None:
     assert batch.targets.ids.tolist() == [[[2, 0, 5, 2], [2, 0, 8, 2], [2, 0, 10, 2]]]
 
 
+def test_the_share_of_texts_that_are_cut(tokenizer: PreTrainedTokenizerFast) -> None:
+    # Their texts have 3, 4, 3 and 4, 3, 5 tokens, start and end among them.
+    shares = [Batches(language(tokenizer), limit).cut_share(DOCUMENTS) for limit in (5, 4, 3, 2)]
+    assert shares == pytest.approx([0, 1 / 6, 1 / 2, 1])
+
+
 def test_the_references_alone(tokenizer: PreTrainedTokenizerFast) -> None:
     batch = Batches(language(tokenizer), 16).batch(DOCUMENTS, candidates=False)
     assert batch.targets.ids.tolist() == [[[2, 0, 5, 2, 1]], [[2, 0, 12, 13, 2]]]

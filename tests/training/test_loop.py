@@ -49,6 +49,16 @@ def curve(task: ContrastiveTask, *names: str) -> list[float]:
     return [float(row[name]) for row in rows(task) for name in names]
 
 
+def test_texts_that_are_cut_are_told(
+    make_task: MakeTask, capsys: pytest.CaptureFixture[str]
+) -> None:
+    train(make_task(epochs=1))
+    assert "are longer than" not in capsys.readouterr().err
+    train(make_task("cut", epochs=1, max_candidate_tokens=3))
+    said = capsys.readouterr().err
+    assert "warning: training.max_candidate_tokens: 100% of the texts of 18 documents are" in said
+
+
 @pytest.fixture
 def undisturbed(make_task: MakeTask) -> Callable[..., ContrastiveTask]:
     """undisturbed(model_changes, **settings): the finished run that others are held against."""
