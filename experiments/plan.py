@@ -25,7 +25,7 @@ from brido.settings.text import that_matter
 from brido.utils.errors import BridoError
 from experiments.rows import EVIDENCE
 
-WORK = Path("build/studies")
+WORK, PLANS = Path("build/studies"), Path("experiments/plans")
 # What a seed is the seed of.
 SEEDS = (
     "data.world.seed",

@@ -18,7 +18,8 @@ from brido.report.choice import Compared, choose
 from brido.report.settings import ChoiceSettings
 from brido.settings.presets import read_preset
 from experiments.numbers import Values, gaps, interval, points
-from experiments.rows import by_run, marked, read_planned, row_of
+from experiments.plan import PLANS, read_plan
+from experiments.rows import PLANNED, by_run, marked, read_planned, row_of
 from experiments.tables import Record
 
 # A loss: more than this much fewer good summaries than base on test documents.
@@ -120,7 +121,10 @@ def options(rows: pd.DataFrame) -> list[Options]:
     """The runs of a table in which base and another system can be chosen."""
     runs = []
     for (setting, seed), own in by_run(rows):
-        names = ["base", *sorted(set(own.system) - {"base", "reference", "elected"})]
+        there = set(own.system) - {"base", "reference", "elected"}
+        order = systems_in_order().get(setting, [])
+        # Of equals the choice keeps the first.
+        names = ["base", *[name for name in order if name in there], *sorted(there - {*order})]
         both = {
             name: [row_of(own, name, split) for split in ("validation", "test")] for name in names
         }
@@ -137,6 +141,17 @@ def options(rows: pd.DataFrame) -> list[Options]:
 def _unknown(rows: Sequence[Any]) -> bool:
     """Whether it was not measured how many summaries of some of the rows are good."""
     return any(np.isnan(marked(row, "good")).any() for row in rows)
+
+
+@cache
+def systems_in_order() -> dict[str, list[str]]:
+    """The systems of each planned setting in the order in which stage choose compares them."""
+    plans = [read_plan(PLANS / f"{name}.yaml") for name in PLANNED]
+    return {
+        run.setting: [*run.params["variants"], *run.params["tuned"]]
+        for plan in plans
+        for run in plan.runs
+    }
 
 
 @cache
