@@ -35,9 +35,17 @@ def search_settings(folder: Path, settings: DecodingSettings) -> dict[str, Any]:
 
 def _part(folder: Path, name: str) -> dict[str, Any]:
     if not (path := folder / name).is_file():
-        raise BridoError(
-            f"{path} is missing: `dvc repro checkpoint@{folder.name}` makes the checkpoint, or "
-            f"`dvc repro train@{folder.name}` if it is a key of `tuned`"
-        )
+        raise BridoError(f"{path} is missing: {_remedy(folder, '')}")
     with parsing(lambda reason: f"{path} cannot be read: {reason}"):
-        return parse_object(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+    try:
+        return parse_object(text)
+    except BridoError as error:
+        raise BridoError(f"{path} is damaged ({error}): {_remedy(folder, '-sf ')}") from None
+
+
+def _remedy(folder: Path, force: str) -> str:
+    return (
+        f"`dvc repro {force}checkpoint@{folder.name}` makes the checkpoint, or "
+        f"`dvc repro {force}train@{folder.name}` if it is a key of `tuned`"
+    )

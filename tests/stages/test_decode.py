@@ -109,6 +109,9 @@ def test_a_decoder_only_checkpoint_says_how_many_tokens_it_writes_or_is_refused(
     assert (given["min_length"], given["max_length"]) == (3, 40)
     settings.write_text('{"max_length": 2048, "max_new_tokens": 30}', encoding="utf-8")
     assert search_settings(tmp_path, DecodingSettings())["max_length"] == 30
+    settings.write_text("", encoding="utf-8")
+    with pytest.raises(BridoError, match=r"generation_config\.json is damaged .*-sf checkpoint@"):
+        search_settings(tmp_path, DecodingSettings())
 
 
 def test_a_checkpoint_that_writes_nothing_stops_with_a_sentence(project, monkeypatch):

@@ -244,6 +244,10 @@ def test_tables_that_name_no_candidates_are_read(tmp_path, about):
     write_table(tables.scores, [rows], SCORES, {"candidates": ""})
     with pytest.raises(BridoError, match="other candidates"):
         list(read_documents(tables, ["candidates", "scores"]))
+    # A damaged pool is named, and not the tables that were made of the whole one.
+    tables.pool.write_bytes(tables.pool.read_bytes()[:-9])
+    with pytest.raises(BridoError, match="not a readable Parquet file .*`dvc repro pool`"):
+        list(read_documents(tables, ["scores"]))
 
 
 def test_a_systems_summaries_name_the_stage_that_makes_them(tmp_path):
