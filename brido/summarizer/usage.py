@@ -20,6 +20,7 @@ from brido.utils.json_lines import parse_object
 from brido.utils.sections import Section
 
 USAGE_FILE = "brido.json"
+_GENERATION = "generation_config.json"
 _PLACE_OF_DOCUMENT = re.compile(r"\{\{ *document *\}\}")
 _JINJA = re.compile(r"\{[{%#]")
 
@@ -96,11 +97,14 @@ def read_usage(folder: str | Path) -> Usage | None:
     rendered in a process with little time and memory.
 
     Raises:
-        BridoError: the file is damaged, or keys or values are wrong (all named).
+        BridoError: the file is damaged or alone, or keys or values are wrong (all named).
     """
     path = Path(folder) / USAGE_FILE
     if not path.is_file():
         return None
+    # Without it transformers takes other tokens to begin and end with, and nothing says so.
+    if not path.with_name(_GENERATION).is_file():
+        raise BridoError(f"{path} stands without {_GENERATION}: copy the whole folder of the model")
     raw = read_object(path)
     try:
         usage = Usage.model_validate(raw)
@@ -119,7 +123,10 @@ def read_object(path: Path) -> dict[str, Any]:
     try:
         return parse_object(text)
     except BridoError as error:
-        raise BridoError(f"{path}: {error}") from None
+        raise BridoError(
+            f"{path} is damaged ({error}): copy the model's folder again; `dvc repro -sf choose` "
+            "makes a project's data/chosen again"
+        ) from None
 
 
 def _problem(item: Any) -> str:

@@ -393,6 +393,10 @@ def test_a_project_uses_its_choice_or_a_system_that_is_named(tmp_path, capsys):
     assert "vote" in err
     assert "metrics/choice.json" in err
     assert [row["summary"] for row in lines(out)] != [row["summary"] for row in base]
+    # Without it the documents would be read otherwise than in the run.
+    (tmp_path / "data/chosen/brido.json").unlink()
+    assert summarize("a.txt") == 2
+    assert "brido.json" in capsys.readouterr().err
     for name, words in (("elected", "no model"), ("bas", "did you mean base")):
         assert summarize("a.txt", "--system", name) == 2
         assert words in capsys.readouterr().err

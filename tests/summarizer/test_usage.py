@@ -65,8 +65,16 @@ def test_all_wrong_keys_are_named(folder):
     for key in (USAGE_FILE, "format", "reading.max_source_tokens", "'many'", "temperature"):
         assert key in str(error.value)
     (folder / USAGE_FILE).write_text("[1]")
-    with pytest.raises(BridoError, match=r"brido\.json"):
+    with pytest.raises(BridoError, match=r"brido\.json is damaged .*-sf choose"):
         read_usage(folder)
+
+
+def test_a_folder_that_was_copied_in_part_is_refused(folder):
+    """Without its generation_config.json the model begins and ends otherwise."""
+    write_usage(folder, Usage())
+    (folder / "generation_config.json").unlink()
+    with pytest.raises(BridoError, match=r"brido\.json stands without generation_config\.json"):
+        usage_in(folder)
 
 
 @pytest.mark.parametrize("prompt", ["{{ 'x' * 10**11 }}{{ document }}", "{{ nothing.at.all }}"])

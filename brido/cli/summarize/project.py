@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brido.summarizer.model import changed, usage_in
-from brido.summarizer.usage import Usage, usage_of
+from brido.summarizer.usage import USAGE_FILE, Usage, usage_of
 from brido.utils.errors import BridoError, close_to
 from brido.utils.progress import say
 from brido.utils.stored import read_json
@@ -64,6 +64,12 @@ def _chosen(changes: Mapping[str, Any]) -> Model:
         raise BridoError(
             f"{CHOSEN} is missing: `dvc repro choose` makes it. Or name a system with --system, or "
             "a model's folder with --model"
+        )
+    if not (CHOSEN / USAGE_FILE).is_file():
+        # Read without it, the model would get documents without its prompt and cut elsewhere.
+        raise BridoError(
+            f"{CHOSEN / USAGE_FILE}, which says how the model reads and decodes, is missing: make "
+            "it again with `dvc repro -sf choose`"
         )
     usage = usage_in(CHOSEN, changes)
     name = usage.system or read_json(CHOICE, "choose").get("chosen")
