@@ -13,6 +13,8 @@ from brido.utils.paths import left_behind
 from brido.utils.text_files import ending_of
 
 Row = dict[str, Any]
+# What a corpus refuses as an id as well.
+_NO_IDS = (list, dict, bytes, type(None))
 
 
 def read_candidates(path: Path, ids: list[str], num_candidates: int, source: str) -> list[Row]:
@@ -20,7 +22,7 @@ def read_candidates(path: Path, ids: list[str], num_candidates: int, source: str
 
     The file is JSON lines (also .gz, .zst) or Parquet. It has the columns id and candidates (a list
     of exactly `num_candidates` texts), and may have ended (as many truth values; true otherwise).
-    A whole number as id becomes a text, as in a corpus. Further ids and columns are passed over.
+    A number or date as id becomes a text, as in a corpus. Further ids and columns are passed over.
     `source` is the name in `generation`.
 
     Raises:
@@ -35,13 +37,12 @@ def read_candidates(path: Path, ids: list[str], num_candidates: int, source: str
         raise BridoError(f"{path}: CSV has no lists: write the candidates as JSON lines or Parquet")
     rows = read_records(path)
     for number, row in enumerate(rows, start=1):
-        if type(row.get("id")) is int:
-            row["id"] = str(row["id"])
-        if not isinstance(row.get("id"), str) or "candidates" not in row:
+        if isinstance(row.get("id"), _NO_IDS) or "candidates" not in row:
             raise BridoError(
-                f"{path}, row {number}: columns `id` (text) and `candidates` (list of texts) are "
-                f"needed. {keys_of(row)}"
+                f"{path}, row {number}: columns `id` (text or number) and `candidates` (list of "
+                f"texts) are needed. {keys_of(row)}"
             )
+        row["id"] = str(row["id"])
     problems = list(_problems(rows, ids, num_candidates, source))
     if problems:
         raise BridoError.from_problems(f"{path} cannot be used as candidates:", problems)

@@ -31,7 +31,7 @@ BAD = [
     ({"candidates": ["a", "\udfff"]}, "half of a surrogate pair"),
     ({"candidates": "ab"}, "`candidates` must be a list of 2 texts"),
     ({"candidates": ["a"]}, "`candidates` must be a list of 2 texts"),
-    ({"id": 3.5}, "row 1: columns `id` (text)"),
+    ({"id": ["d0"]}, "row 1: columns `id` (text or number)"),
     ({"id": None}, "It has the keys id, candidates"),
     ({"candidates": ["a"]}, "The first has 1"),
     ({"id": 7}, "1 documents have no candidates: d0. The file has the ids 7"),
@@ -54,10 +54,13 @@ def test_a_file_that_cannot_be_used_is_one_sentence(tmp_path, given, expected):
     assert expected in str(caught.value)
 
 
-def test_numbers_are_ids_as_in_a_corpus(tmp_path):
-    (tmp_path / "c.jsonl").write_text('{"id": 12, "candidates": ["a", "b"]}')
-    [found] = read_candidates(tmp_path / "c.jsonl", ["12"], 2, "own")
-    assert (found["id"], found["candidates"]) == ("12", ["a", "b"])
+@pytest.mark.parametrize(("given", "name"), [(12, "12"), (1.0, "1.0"), (True, "True")])
+def test_numbers_are_ids_as_in_a_corpus(tmp_path, given, name):
+    """A column of whole numbers with a gap is one of decimal numbers in pandas."""
+    row = {"id": given, "candidates": ["a", "b"]}
+    (tmp_path / "c.jsonl").write_text(json.dumps(row))
+    [found] = read_candidates(tmp_path / "c.jsonl", [name], 2, "own")
+    assert (found["id"], found["candidates"]) == (name, ["a", "b"])
 
 
 @pytest.mark.parametrize("name", ["c.csv", "c.TSV.gz"])
