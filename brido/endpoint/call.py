@@ -9,8 +9,10 @@ import asyncio
 import math
 import re
 import ssl
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 from importlib import import_module
 from typing import Any
 
@@ -285,12 +287,23 @@ def _kind(error: BaseException | None) -> str:
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds that the server asks to wait; None without a usable number."""
+    """Return the seconds that the server asks to wait; None without a usable number or date."""
+    asked = headers.get("retry-after", "")
     try:
-        seconds = float(headers.get("retry-after", ""))
+        seconds = float(asked)
     except ValueError:
-        return None
+        # By the server's own clock, where it tells it.
+        now = _moment(headers.get("date", ""))
+        seconds = _moment(asked) - (time.time() if math.isnan(now) else now)
     return seconds if _SHORTEST_WAIT <= seconds < math.inf else None
+
+
+def _moment(date: str) -> float:
+    """The time of a date as headers have it, in seconds; NaN for any other text."""
+    try:
+        return parsedate_to_datetime(date).timestamp()
+    except (ValueError, OverflowError):
+        return math.nan
 
 
 def _origin(headers: Mapping[str, str]) -> str:

@@ -4,6 +4,8 @@ import json
 import logging
 import socketserver
 import threading
+import time
+from email.utils import formatdate
 from itertools import pairwise
 from types import SimpleNamespace
 
@@ -19,7 +21,8 @@ KEY = "sk-do-not-tell-anybody"
 
 
 # What a Retry-After and a count of tokens cannot be.
-NO_WAITS = ["nan", "-1", "0", "1e-9", "soon"]
+LONG_AGO = "Sun, 06 Nov 1994 08:49:37 GMT"
+NO_WAITS = ["nan", "-1", "0", "1e-9", "soon", LONG_AGO, "Sun, 99 Nov 99999 09:99:99 GMT"]
 NO_COUNTS = [-5, 2**64, 10**400, 1e300, "nan", float("nan"), True, [3], "many", 1.5]
 
 
@@ -151,6 +154,13 @@ def test_a_server_that_cannot_or_will_not_answer_is_an_error(asking):
     how = {"trouble": 1.0, "troubles": ("429 after",), "retry_after": "3600"}
     with BadEndpoint(**how) as server, pytest.raises(BridoError, match="3600 s"):
         asking(server, TEXTS)
+    how["retry_after"] = formatdate(time.time() + 3600, usegmt=True)
+    with BadEndpoint(**how) as server, pytest.raises(BridoError, match=r"wait 3[56]\d\d"):
+        asking(server, TEXTS, patience_seconds=9)
+    # An hour by the server's clock, which is years behind.
+    how["retry_after"] = f"Sun, 06 Nov 1994 09:49:37 GMT\r\nDate: {LONG_AGO}"
+    with BadEndpoint(**how) as server, pytest.raises(BridoError, match="3600 s"):
+        asking(server, TEXTS, patience_seconds=9)
     expected = r"^generation.big: .*\(HTTP 400 some_code\).*null"
     with BadEndpoint(always={"bridge": 400}) as server, pytest.raises(BridoError, match=expected):
         asking(server, TEXTS)
