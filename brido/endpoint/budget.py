@@ -29,9 +29,11 @@ class Report:
     """What a run did: answers and their tokens, requests, questions given up, trouble by kind.
 
     `said`: the server's error codes of the trouble. `server`: the section that messages name.
+    `replay`: nothing is asked, the store has all answers.
     """
 
     server: str
+    replay: bool = False
     answers: int = 0
     prompt_tokens: int = 0
     answer_tokens: int = 0
@@ -57,6 +59,8 @@ class Report:
 
     def way_out(self, section: str, parameters: Mapping[str, Any]) -> str:
         """What helps against the trouble that there was; `parameters` are those of the request."""
+        if self.replay:
+            return f"A replay asks for nothing: run again without it ({self.server}.replay)"
         if any(kind.endswith(TOO_LONG) for kind in self.trouble):
             return (
                 "Some prompts are too long for the server's context, and asking again does not "

@@ -71,7 +71,7 @@ class Client:
         """
         self._section, self._model, self._runtime = section, model, runtime
         self._answer_limit, self._choices = answer_limit, choices_per_call
-        self.report = Report(runtime.section)
+        self.report = Report(runtime.section, runtime.replay)
         self.store = AnswerStore(store, must_exist=runtime.replay)
         self.budget = self._budget()
 
