@@ -10,6 +10,7 @@ from brido.utils.errors import BridoError
 from brido.utils.extras import extra
 
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
+_GZIP = b"\x1f\x8b"
 _SAVED = "save a table as CSV (UTF-8), a text as plain text"
 # How files of other kinds begin, what they are, and the way out.
 _OTHERS = {
@@ -17,7 +18,7 @@ _OTHERS = {
     b"\xd0\xcf\x11\xe0": ("an old Excel or Word file", _SAVED),
     b"{\\rtf": ("an RTF document", _SAVED),
     b"PAR1": ("Parquet", "name it .parquet"),
-    b"\x1f\x8b": ("packed by gzip", "unpack it, or add .gz to its name"),
+    _GZIP: ("packed by gzip", "unpack it, or add .gz to its name"),
     b"\x28\xb5\x2f\xfd": ("packed by zstd", "unpack it, or add .zst to its name"),
     b"BZh": ("packed by bzip2", "unpack it"),
     b"\xfd7zXZ": ("packed by xz", "unpack it"),
@@ -109,6 +110,10 @@ def _opened(path: Path) -> io.BufferedReader:
     compression = COMPRESSIONS.get(path.suffix.lower())
     if compression is None:
         return path.open("rb")
+    with path.open("rb") as plain:
+        # A download that unpacks leaves the ending. (The start of a zstd file takes many forms.)
+        if compression == "gzip" and (start := plain.read(2)) and start != _GZIP:
+            raise BridoError(f"{path} is not packed by gzip: take .gz off its name")
     with extra("pipeline"):
         import pyarrow as pa
     stream: BinaryIO = pa.input_stream(str(path), compression=compression)
