@@ -15,7 +15,7 @@ from brido.corpus.settings import FilesSettings
 from brido.tables import CORPUS
 from brido.utils.blank import is_missing
 from brido.utils.errors import BridoError, quoted, short
-from brido.utils.files import read_file
+from brido.utils.files import columns_of, first_rows, read_file
 from brido.utils.paths import left_behind, user_path
 
 _KEY = "data.files"
@@ -29,14 +29,14 @@ class FilesSource:
     schema = CORPUS
 
     def __init__(self, settings: FilesSettings) -> None:
-        """Find the files and look at the first row of each.
+        """Find the files and look at the first rows of each.
 
         A split without files is cut from `train`: the same id always lands in the same split,
         also when other rows come and go.
 
         Raises:
             BridoError: all of these together: no such file, a file in two splits, an unreadable
-                first row, a missing column (with those present).
+                row among these, a missing column (with those present).
         """
         self.settings = settings
         problems: list[str] = []
@@ -79,16 +79,15 @@ class FilesSource:
         """Return a file's columns; notes those that it lacks."""
         settings = self.settings
         try:
-            rows = read_file(path)
-            first, is_one = next(rows, None), next(rows, None) is None
+            rows = first_rows(path)
         except BridoError as error:
             problems.append(str(error))
             return []
-        if first is None:
+        if not rows:
             problems.append(f"{path} has no rows")
             return []
-        columns = list(first[1])
-        nested = any(isinstance(value, list | dict) for value in first[1].values())
+        columns, is_one = columns_of(rows), len(rows) == 1
+        nested = any(isinstance(value, list | dict) for value in rows[0].values())
         inside = (
             "; if the rows stand inside of it, write an object a row (jq -c '.data[]')"
             if is_one and nested

@@ -9,10 +9,10 @@ import io
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,9 @@ from brido.utils.text_files import COMPRESSIONS, ending_of, open_text, text_line
 
 Rows = Iterator[tuple[str, dict[str, Any]]]
 
+_TEXTS = (".txt", ".text", ".md", ".html", ".htm")
+# Many writers of JSON leave a key out where it has no value: one row does not show all columns.
+_FIRST_ROWS = 100
 # What may part the columns of a CSV file, the usual one first.
 _DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 # What parts nothing, in a file of one column: its commas need no quotes where semicolons part.
@@ -64,11 +67,30 @@ def read_file(path: Path) -> Rows:
         if path.is_dir():
             raise BridoError(f"{path} is a folder: name a file in it")
         known = ", ".join([*readers, ".parquet"])
+        way_out = (
+            "A text has no columns: write JSON lines, an object with the document and its summary "
+            "for each text"
+            if ending in _TEXTS
+            else "Save a table of Excel as CSV (UTF-8)"
+        )
         raise BridoError(
-            f"{path}: its ending is unknown; known are {known}, also with .gz or .zst. Save a "
-            "table of Excel as CSV (UTF-8)"
+            f"{path}: its ending is unknown; known are {known}, also with .gz or .zst. {way_out}"
         )
     return _text(path, readers[ending])
+
+
+def first_rows(path: Path) -> list[dict[str, Any]]:
+    """The first rows of a file, by which its columns are known.
+
+    Raises:
+        BridoError: as read_file.
+    """
+    return [row for _, row in islice(read_file(path), _FIRST_ROWS)]
+
+
+def columns_of(rows: Iterable[dict[str, Any]]) -> list[str]:
+    """The columns that some of these rows have, in order."""
+    return list(dict.fromkeys(name for row in rows for name in row))
 
 
 def read_records(path: Path) -> list[dict[str, Any]]:

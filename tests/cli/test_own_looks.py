@@ -108,6 +108,9 @@ def test_further_references_of_some_splits_alone_are_used(tmp_path: Path):
     files = look({"train": [train], "test": [other]}).files
     assert files["references_column"] == "references"
     assert "references_column" not in look({"train": [train]}).files
+    # Where the first rows leave the key out, as they have no further reference.
+    late = write(tmp_path / "l.jsonl", [*rows[:9], *test[9:]])
+    assert look({"train": [late]}).files["references_column"] == "references"
 
 
 def test_repeated_ids_are_one_fault_with_a_way_out(tmp_path: Path):

@@ -218,6 +218,16 @@ def test_ids_are_made_from_the_document_when_there_are_none(tmp_path: Path):
     assert all(len(item["id"]) == 16 for item in found)
 
 
+def test_columns_that_the_first_row_leaves_out_are_known(tmp_path: Path):
+    """As writers of JSON do that leave out a key without a value."""
+    rows = [row(n) for n in range(1, 8)]
+    bare = [{"document": "No key.", "summary": "S."}]
+    files = splits(tmp_path, train=[*bare, *rows], validation=rows[:3], test=rows[3:])
+    found = corpus(tmp_path, {"max_bad_fraction": 0.2}, **files)
+    # They are not given other ids because of it.
+    assert [one["id"] for one in found["train"]] == [one["id"] for one in rows]
+
+
 def test_max_evaluated_cuts_what_systems_are_measured_on_and_nothing_else(tmp_path: Path):
     starts = {"train": 0, "validation": 20, "test": 40}
     rows = {split: [row(start + n) for n in range(9)] for split, start in starts.items()}
@@ -338,7 +348,7 @@ GOOD = b'{"document": "T.", "summary": "S."}\n'
         ("r.jsonl", GOOD + b'["a"]\n', "line 2: a JSON object is expected, not a list"),
         ("r.jsonl", GOOD * 500 + b'{"a": "\xe9t"}\n', "line 501 is not UTF-8 (byte 0xe9)"),
         ("r.jsonl", b"", "r.jsonl has no rows"),
-        ("r.jsonl", b"{}\n" + GOOD, "r.jsonl has no column 'document', only []"),
+        ("r.jsonl", b"{}\n", "r.jsonl has no column 'document', only []"),
         ("r.csv", b"", "r.csv is empty"),
         ("r.csv", b"\n,,\n", "r.csv is empty"),
         ("r.csv", b"document,summary\na,b\nonly\n", "line 3 has 1 fields, the header 2"),
@@ -350,6 +360,8 @@ GOOD = b'{"document": "T.", "summary": "S."}\n'
         pytest.param("r.jsonl", b"[" * 100_000 + b"\n", "not JSON", id="nesting"),
         ("r.jsonl.gz", gzip.compress(GOOD * 99, mtime=0)[:-12], "is unreadable"),
         ("r.jsonl.zst", b"no zstd at all", "is unreadable:"),
+        ("r.jsonl.gz", GOOD, "is not packed by gzip: take .gz off its name"),
+        ("r.txt", b"A text.", "A text has no columns"),
         ("r.parquet", b"PAR1 cut off", "is not a readable Parquet file"),
         ("r.parquet.gz", b"", "unpack it first"),
         ("r.xlsx", b"", "known are .jsonl, .ndjson"),

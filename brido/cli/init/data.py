@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from brido.corpus.files import FilesSource, find_files
 from brido.corpus.settings import FilesSettings
 from brido.stats import FEWEST
 from brido.utils.errors import BridoError, quoted, short
-from brido.utils.files import read_file
+from brido.utils.files import columns_of, first_rows, read_file
 
 # Usual names of such columns, the likeliest first. Beside a body, a source is a newspaper's name.
 DOCUMENTS = (
@@ -234,7 +233,7 @@ def _named(
 
 
 def _have_references(given: Mapping[str, list[str]]) -> bool:
-    """Whether files have further references: a column of texts, by the first row of each.
+    """Whether files have further references: a column of texts, by the first rows of each.
 
     Those of a paper are objects, or a number.
     """
@@ -242,11 +241,7 @@ def _have_references(given: Mapping[str, list[str]]) -> bool:
     for split, patterns in given.items():
         for path in find_files(f"data.files.{split}", patterns, []):
             with suppress(BridoError):  # told with all others
-                found += [
-                    row["references"]
-                    for _, row in islice(read_file(path), 1)
-                    if "references" in row
-                ]
+                found += [row["references"] for row in first_rows(path) if "references" in row]
     texts = [item for value in found for item in (value if isinstance(value, list) else [value])]
     return bool(found) and all(item is None or isinstance(item, str) for item in texts)
 
@@ -297,10 +292,5 @@ def _as_options(text: str) -> str:
 
 def _columns(paths: Sequence[Path]) -> tuple[list[str], int]:
     """The columns of the first file, and how many rows all of them have."""
-    columns: list[str] = []
-    count = 0
-    for path in paths:
-        for _, row in read_file(path):
-            columns = columns or list(row)
-            count += 1
-    return columns, count
+    columns = columns_of(first_rows(paths[0])) if paths else []
+    return columns, sum(1 for path in paths for _ in read_file(path))
