@@ -20,7 +20,8 @@ from brido.utils.json_lines import parse_object
 from brido.utils.sections import Section
 
 USAGE_FILE = "brido.json"
-_GENERATION = "generation_config.json"
+# Without these transformers takes other tokens, spaces and ends, and nothing says so.
+_BESIDE = ("generation_config.json", "tokenizer_config.json")
 _PLACE_OF_DOCUMENT = re.compile(r"\{\{ *document *\}\}")
 _JINJA = re.compile(r"\{[{%#]")
 
@@ -102,9 +103,10 @@ def read_usage(folder: str | Path) -> Usage | None:
     path = Path(folder) / USAGE_FILE
     if not path.is_file():
         return None
-    # Without it transformers takes other tokens to begin and end with, and nothing says so.
-    if not path.with_name(_GENERATION).is_file():
-        raise BridoError(f"{path} stands without {_GENERATION}: copy the whole folder of the model")
+    if missing := [name for name in _BESIDE if not path.with_name(name).is_file()]:
+        raise BridoError(
+            f"{path} stands without {' and '.join(missing)}: copy the whole folder of the model"
+        )
     raw = read_object(path)
     try:
         usage = Usage.model_validate(raw)

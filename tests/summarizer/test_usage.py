@@ -69,11 +69,12 @@ def test_all_wrong_keys_are_named(folder):
         read_usage(folder)
 
 
-def test_a_folder_that_was_copied_in_part_is_refused(folder):
-    """Without its generation_config.json the model begins and ends otherwise."""
+@pytest.mark.parametrize("name", ["generation_config.json", "tokenizer_config.json"])
+def test_a_folder_that_was_copied_in_part_is_refused(folder, name):
+    """Without it the model writes other texts, or none."""
     write_usage(folder, Usage())
-    (folder / "generation_config.json").unlink()
-    with pytest.raises(BridoError, match=r"brido\.json stands without generation_config\.json"):
+    (folder / name).unlink()
+    with pytest.raises(BridoError, match=f"brido.json stands without {name}"):
         usage_in(folder)
 
 
