@@ -181,7 +181,7 @@ def test_splits_that_stand_in_train_are_said(tmp_path: Path, file):
     assert "test: all 20 " in told[1]
 
 
-def test_doubtful_summaries_are_said():
+def test_doubtful_texts_are_said():
     texts = [f"Document {n} tells of a town and of {n} lorries." for n in range(30)]
     good = [f"Lorries: {n}." for n in range(30)]
     assert list(doubts(texts, good)) == []
@@ -193,6 +193,13 @@ def test_doubtful_summaries_are_said():
     (longer,) = doubts(good, texts)
     assert "30 of 30" in longer
     assert list(doubts(texts[:1], good[:1])) == []
+    for sign in ("<p>", "</DIV>", "<br/>", '<a href="x">', "&nbsp;", "&#39;"):
+        (html,) = doubts([f"{text} {sign}" for text in texts[:9]] + texts[9:], good)
+        assert f"9 of {len(texts)} documents hold HTML" in html
+    odd = [f"{text} a < b > c <unk> AT&T; R&D" for text in texts]
+    assert list(doubts(odd, good)) == []
+    (html,) = doubts(texts, [f"<b>{summary}" for summary in good])
+    assert "30 of 30 summaries hold HTML" in html
     (script,) = doubts(["猫在垫子上。"] * 2 + ["A cat."], ["猫。", "狗。", "Cat."])
     assert "pairwise.tokenizer" in script
 

@@ -1,5 +1,6 @@
 """What looks wrong with a user's documents and summaries although every row can be read."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -10,10 +11,16 @@ from brido.utils.text import clean, seeing_tokenizer
 _ALIKE, _MOST = 0.2, 0.5
 # Letters of the texts that are shown.
 _SHOWN = 160
+# A tag that web pages have, or a sign as they write it; not `a < b`, nor <unk> of a corpus.
+_HTML = re.compile(
+    r"</?(?:p|br|div|span|b|i|em|strong|a|h[1-6]|[uo]l|li|table|t[rdh]|html|body|img|script|style)"
+    r"(?:\s[^<>]*)?/?>|&(?:amp|nbsp|quot|lt|gt|#x?[0-9a-f]+);",
+    re.IGNORECASE,
+)
 
 
 def doubts(texts: Sequence[str], summaries: Sequence[str]) -> Iterator[str]:
-    """Sentences about summaries that look wrong: all alike, copied, as long as their documents.
+    """Sentences about texts that look wrong: HTML, or summaries alike, copied, or too long.
 
     texts: the first documents of train, with their summaries (none: there are no references).
     """
@@ -22,6 +29,13 @@ def doubts(texts: Sequence[str], summaries: Sequence[str]) -> Iterator[str]:
             "most documents are in a script of which rouge_score sees no word (it knows a-z and "
             "0-9): pairwise.tokenizer and evaluation.rouge.tokenizer are unicode"
         )
+    for name, read in (("documents", texts), ("summaries", summaries)):
+        with_html = sum(bool(_HTML.search(text)) for text in read)
+        if with_html > max(1, _ALIKE * len(read)):
+            yield (
+                f"{with_html:,} of {len(read):,} {name} hold HTML, as <p> or &amp;: models read "
+                "it as words, and learn to write it. Take it out of the files"
+            )
     if not summaries:
         return
     total = len(summaries)
