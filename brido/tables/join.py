@@ -231,7 +231,7 @@ def _check_candidates(pool: Table, tables: Sequence[Table]) -> None:
             if hashed != own:
                 problems.append(f"{table.path}: `dvc repro {table.stage}`")
     if problems:
-        # A damaged pool is no other one: it is named itself.
+        # A damaged pool is named itself: the tables may fit the whole one.
         read_metadata(pool.path, pool.stage)
         raise BridoError.from_problems(
             f"computed from other candidates than those of {pool.path}; make these again:", problems
