@@ -34,7 +34,7 @@ BESIDE: tuple[ColumnKey, ...] = (
 
 
 @dataclass(frozen=True)
-class Row:
+class PaperRow:
     """One row of a table: which system, with which settings changed, and the paper's numbers."""
 
     label: str
@@ -44,11 +44,11 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Table:
+class PaperTable:
     """One table: its caption and its rows."""
 
     caption: str
-    rows: Sequence[Row]
+    rows: Sequence[PaperRow]
 
 
 def dataset_of(params: Mapping[str, Any]) -> str:
@@ -57,7 +57,7 @@ def dataset_of(params: Mapping[str, Any]) -> str:
     return DATASETS.get(params.get("data.hub.id", ""), "") if is_hub else ""
 
 
-def tables_for(runs: Sequence[Run]) -> list[Table]:
+def tables_for(runs: Sequence[Run]) -> list[PaperTable]:
     """The four tables for the data of `runs`; without the paper's numbers on other data.
 
     On other data every alpha and every eta that was run has a row.
@@ -75,22 +75,22 @@ def tables_for(runs: Sequence[Run]) -> list[Table]:
         }
     tuned = {}
     for name, own in sorted(settings.items(), key=lambda item: _order(item[1])):
-        row = Row(_label(own), TUNED, own, paper["runs"].get(name, [])[2:])
+        row = PaperRow(_label(own), TUNED, own, paper["runs"].get(name, [])[2:])
         tuned[row.label] = row
-    first = [Row(label, system, {}, paper.get(name, ())) for label, system, name in (
+    first = [PaperRow(label, system, {}, paper.get(name, ())) for label, system, name in (
         ("reference", "reference", "reference"), (paper["name"], "base", "base"),
         ("BRIO", "brio", "preliminary"),
     )]  # fmt: skip
-    chosen = Row(_label(main), TUNED, main, next(
+    chosen = PaperRow(_label(main), TUNED, main, next(
         (row.paper for row in tuned.values() if row.changes == main), ()
     ))  # fmt: skip
     return [
-        Table("Table 1. The faults of references and of BRIO", first),
-        Table("Table 2. BRIDO against its base and BRIO",
-              [first[1], Row("BRIO", "brio", {}, paper.get("brio", ())), chosen]),
-        Table("Table 3. Diversity penalty η, α = 0",
+        PaperTable("Table 1. The faults of references and of BRIO", first),
+        PaperTable("Table 2. BRIDO against its base and BRIO",
+              [first[1], PaperRow("BRIO", "brio", {}, paper.get("brio", ())), chosen]),
+        PaperTable("Table 3. Diversity penalty η, α = 0",
               [row for row in tuned.values() if row.changes[ALPHA] == 0]),
-        Table("Table 4. Weight of the reference α",
+        PaperTable("Table 4. Weight of the reference α",
               [row for row in tuned.values() if row.changes.get(ETA) == best.get(ETA)]),
     ]  # fmt: skip
 
@@ -105,7 +105,7 @@ def _label(changes: Mapping[str, Any]) -> str:
     return f"BRIDO {', '.join(f'{names[key]} = {value}' for key, value in values.items())}"
 
 
-def run_of(row: Row, runs: Sequence[Run]) -> tuple[Run, str] | None:
+def run_of(row: PaperRow, runs: Sequence[Run]) -> tuple[Run, str] | None:
     """The run of a row and the system of it whose numbers are shown; None if there is none."""
     base, system = find_base(runs), row.system
     evaluated = base is not None and row.system == "brio" and "brio" in base.systems
@@ -116,7 +116,7 @@ def run_of(row: Row, runs: Sequence[Run]) -> tuple[Run, str] | None:
     return (run, system) if run is not None and system in run.systems else None
 
 
-def filled(table: Table, runs: Sequence[Run]) -> pd.DataFrame:
+def filled(table: PaperTable, runs: Sequence[Run]) -> pd.DataFrame:
     """The table's cells as text: a row for each of our runs and, below it, the paper's numbers."""
     records: list[dict[str, str]] = []
     for row in table.rows:
@@ -146,7 +146,7 @@ def _text(item: Estimate | None, key: ColumnKey) -> str:
     return f"{shown.text(item.mean)} [{'…'.join(shown.ends(item.low, item.high))}]" if item else ""
 
 
-def notes(tables: Sequence[Table], runs: Sequence[Run]) -> Iterator[str]:
+def notes(tables: Sequence[PaperTable], runs: Sequence[Run]) -> Iterator[str]:
     """What the tables do not show: rows without a run, and runs without a row."""
     shown = set()
     for table in tables:

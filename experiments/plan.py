@@ -39,7 +39,7 @@ _IGNORED = ("runtime.", "report.", "choice.", "training.validation.")
 
 
 @dataclass(frozen=True)
-class Run:
+class PlannedRun:
     """One run of the pipeline in a setting, under a seed; `params` is its params.yaml."""
 
     setting: str
@@ -63,7 +63,7 @@ class StudyPlan:
     """A file of experiments/plans; its rows are metrics/evidence/NAME.csv."""
 
     name: str
-    runs: tuple[Run, ...]
+    runs: tuple[PlannedRun, ...]
 
     @property
     def table(self) -> Path:
@@ -75,7 +75,7 @@ class StudyPlan:
         """The settings that its rows were measured under."""
         return EVIDENCE / f"{self.name}.json"
 
-    def folder(self, run: Run) -> Path:
+    def folder(self, run: PlannedRun) -> Path:
         """Where a run works."""
         return WORK / self.name / run.name
 
@@ -123,7 +123,7 @@ def read_plan(path: Path) -> StudyPlan:
 
 def _make_run(
     setting: str, seed: int, plan: Mapping[str, Any], raw: Mapping[str, Any], place: str
-) -> Run:
+) -> PlannedRun:
     """The run of a setting under a seed; raw: the preset, place: what stands in errors."""
     own = plan["settings"][setting] or {}
     params = changed(raw, {**plan.get("changes", {}), **own.get("changes", {})}, place)
@@ -131,7 +131,7 @@ def _make_run(
     params = changed(params, {key: seed for key in SEEDS if key in there}, place)
     check_params(params, place)
     variables = {**plan.get("environment", {}), **own.get("environment", {})}
-    return Run(setting, seed, params, {key: str(value) for key, value in variables.items()})
+    return PlannedRun(setting, seed, params, {key: str(value) for key, value in variables.items()})
 
 
 def changed(params: Mapping[str, Any], changes: Mapping[str, Any], name: str) -> dict[str, Any]:

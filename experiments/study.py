@@ -22,7 +22,7 @@ from brido.utils.errors import BridoError, run_command
 from brido.utils.progress import say
 from experiments.plan import (
     WORK,
-    Run,
+    PlannedRun,
     StudyPlan,
     differences,
     read_plan,
@@ -122,7 +122,7 @@ def check_settings(plan: StudyPlan) -> None:
         raise BridoError.from_problems(f"measured under other values; {how}:", problems)
 
 
-def prepare(folder: Path, run: Run) -> None:
+def prepare(folder: Path, run: PlannedRun) -> None:
     """Put the code, params.yaml and DVC's settings into a run's folder; its data stay."""
     for name in CODE:
         shutil.rmtree(folder / name, ignore_errors=True)
@@ -137,7 +137,7 @@ def prepare(folder: Path, run: Run) -> None:
         (folder / own).symlink_to(own.resolve())
 
 
-def repro(plan: StudyPlan, run: Run) -> tuple[int, float]:
+def repro(plan: StudyPlan, run: PlannedRun) -> tuple[int, float]:
     """Run the pipeline in a run's folder, or go on with it: its exit code and seconds."""
     folder, start = plan.folder(run), time.monotonic()
     prepare(folder, run)
@@ -154,7 +154,7 @@ def repro(plan: StudyPlan, run: Run) -> tuple[int, float]:
     return made.returncode, time.monotonic() - start
 
 
-def find_run(plan: StudyPlan, folder: Path) -> Run:
+def find_run(plan: StudyPlan, folder: Path) -> PlannedRun:
     """The run of a plan that a folder's params.yaml is of; BridoError says what differs."""
     raw = read_yaml(folder / "params.yaml")
     seeds, settings = seeds_of(raw), settings_of(raw, str(folder / "params.yaml"))
@@ -169,7 +169,7 @@ def find_run(plan: StudyPlan, folder: Path) -> Run:
     raise BridoError.from_problems(f"plan {plan.name} does not have the run of {folder}:", problems)
 
 
-def keep(plan: StudyPlan, run: Run, folder: Path) -> None:
+def keep(plan: StudyPlan, run: PlannedRun, folder: Path) -> None:
     """Put a finished run's rows and settings into the plan's files, instead of older ones."""
     rows = renewed(read_rows(plan.table), collect(folder, run.setting, run.seed))
     write_settings(plan.recorded, read_settings(plan.recorded) | {run.setting: run.settings})

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from brido.candidates.decoding import search_settings
-from brido.candidates.documents import SplitDocuments, Writing, cut_warning, shard_keys
+from brido.candidates.documents import SplitDocuments, WritingWork, cut_warning, shard_keys
 from brido.search.settings import SearchSettings
 from brido.settings.load import load_params
 from brido.settings.params import Params
@@ -55,7 +55,7 @@ def decode(params: Params, system: str) -> None:
     used, guidance = search_settings(folder, params.decoding_of(system)), params.guidance_of(system)
     documents = {split: SplitDocuments(paths.corpus(split), None) for split in SPLITS}
     settings = SearchSettings(**used, num_return_sequences=1, count_prompt=False)
-    writing = Writing.of(settings, reading, guidance)
+    writing = WritingWork.of(settings, reading, guidance)
     units = {split: own.units(runtime, writing) for split, own in documents.items()}
     keys = shard_keys([used, reading, guidance], [folder, Path(__file__)], documents, units)
     work = Splits(f"decode/{system}", fingerprint(keys), DECODED, units, keys)

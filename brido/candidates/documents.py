@@ -70,7 +70,7 @@ def _rows(path: Path, rows: range | None) -> Iterator[tuple[str, str]]:
 
 
 @dataclass(frozen=True)
-class Writing:
+class WritingWork:
     """What a model reads and writes of a document.
 
     source: tokens that are read of it at most; texts: how many are written at once; length: tokens
@@ -88,7 +88,7 @@ class Writing:
         settings: SearchSettings | SamplingSettings,
         reading: ReadingSettings,
         guidance: GuidanceSettings | None,
-    ) -> Writing:
+    ) -> WritingWork:
         """What a search or a sampler with these settings writes."""
         if isinstance(settings, SearchSettings):
             texts = settings.num_beams
@@ -136,7 +136,7 @@ class SplitDocuments:
         """Cut the documents into units of `size` rows."""
         return [DocumentPart(self.path, rows) for rows in cut(len(self.ids), size)]
 
-    def units(self, runtime: RuntimeSettings, writing: Writing | None) -> list[DocumentPart]:
+    def units(self, runtime: RuntimeSettings, writing: WritingWork | None) -> list[DocumentPart]:
         """Cut the documents into shards by section `runtime`, guided ones into whole windows.
 
         writing: what a model writes of each document; None: no model does.

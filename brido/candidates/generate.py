@@ -15,7 +15,7 @@ from brido.candidates.cleaning import clean
 from brido.candidates.documents import (
     DocumentPart,
     SplitDocuments,
-    Writing,
+    WritingWork,
     cut_warning,
     shard_keys,
 )
@@ -126,7 +126,7 @@ def generate(request: Request) -> Splits:
     schema = GROUPED_CANDIDATES if grouped else CANDIDATES
     writing = None
     if isinstance(settings, DiverseBeamGeneration | SamplingGeneration):
-        writing = Writing.of(settings.search(), request.reading, settings.guidance)
+        writing = WritingWork.of(settings.search(), request.reading, settings.guidance)
     units = {
         split: documents.units(runtime, writing) for split, documents in request.documents.items()
     }

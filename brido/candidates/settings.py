@@ -34,7 +34,7 @@ from brido.utils.sections import (
 NO_CHECKPOINT = "none"
 
 
-class _Source(Variant):
+class _CandidateSource(Variant):
     """`generation.SOURCE` with any method: how many candidates of each document."""
 
     chooser = "method"
@@ -44,10 +44,10 @@ class _Source(Variant):
     checkpoint: str = Field(description="A key of checkpoints, whose model writes the candidates.")
 
 
-class DiverseBeamGeneration(BeamSettings, _Source):
+class DiverseBeamGeneration(BeamSettings, _CandidateSource):
     """`generation.SOURCE` by diverse beam search; every keep_every-th result is a candidate."""
 
-    method: Literal["diverse_beam"] = inherited(_Source, "method", "diverse_beam")
+    method: Literal["diverse_beam"] = inherited(_CandidateSource, "method", "diverse_beam")
     keep_every: Positive = Field(1, description="Keep every k-th of the search's results.")
     # Where params.yaml leaves these out, they are not the engine's defaults.
     num_beams: Beams = inherited(BeamSettings, "num_beams", 16)
@@ -76,10 +76,10 @@ class DiverseBeamGeneration(BeamSettings, _Source):
         )
 
 
-class SamplingGeneration(TruncationSettings, _Source):
+class SamplingGeneration(TruncationSettings, _CandidateSource):
     """`generation.SOURCE` by sampling; the seed and a document's id decide what is drawn for it."""
 
-    method: Literal["sampling"] = inherited(_Source, "method")
+    method: Literal["sampling"] = inherited(_CandidateSource, "method")
     seed: Count = Field(
         0, description="Decides, with a document's id, what is drawn; each source needs its own."
     )
@@ -106,19 +106,19 @@ class CandidateFiles(Section):
     )
 
 
-class FilesGeneration(_Source):
+class FilesGeneration(_CandidateSource):
     """`generation.SOURCE` from the user's own files."""
 
-    method: Literal["files"] = inherited(_Source, "method")
-    checkpoint: Literal["none"] = inherited(_Source, "checkpoint")
+    method: Literal["files"] = inherited(_CandidateSource, "method")
+    checkpoint: Literal["none"] = inherited(_CandidateSource, "checkpoint")
     files: CandidateFiles = Field(description="Candidates of your own, made elsewhere.")
 
 
-class EndpointGeneration(_Source):
+class EndpointGeneration(_CandidateSource):
     """`generation.SOURCE` from an OpenAI-compatible server, a sample a candidate."""
 
-    method: Literal["endpoint"] = inherited(_Source, "method")
-    checkpoint: Literal["none"] = inherited(_Source, "checkpoint")
+    method: Literal["endpoint"] = inherited(_CandidateSource, "method")
+    checkpoint: Literal["none"] = inherited(_CandidateSource, "checkpoint")
     endpoint: str = Field(
         "default", description="A key of runtime.endpoints; default: runtime.endpoint."
     )

@@ -5,7 +5,7 @@ from functools import partial
 
 from brido.checkers.mentions import mentions_of, world_mentions
 from brido.checkers.settings import MiniCheckModel, MiniCheckSupport, SupportSettings
-from brido.checkers.texts import Checked, Checker, Source, Texts
+from brido.checkers.texts import Checked, Checker, SourceText, Texts
 from brido.work.folder import answers_file
 from brido.work.settings import RuntimeSettings
 
@@ -18,14 +18,14 @@ def make_checker(settings: SupportSettings, runtime: RuntimeSettings, device: st
 
 
 def by_mentions(
-    sources: Sequence[Source], texts: Texts, case_sensitive: bool = True
+    sources: Sequence[SourceText], texts: Texts, case_sensitive: bool = True
 ) -> list[list[Checked]]:
     """The share of mentions that are supported; a text without any claims nothing: 1.
 
     `case_sensitive` is for documents without facts.
     """
 
-    def check(source: Source, text: str) -> Checked:
+    def check(source: SourceText, text: str) -> Checked:
         mentions = mentions_of(source.document, text, source.facts, case_sensitive)
         supported = sum(mention.supported for mention in mentions)
         return Checked(supported / len(mentions) if mentions else 1.0, len(mentions) - supported)
@@ -46,7 +46,7 @@ def by_model(settings: MiniCheckModel, runtime: RuntimeSettings, device: str) ->
     how = (device, runtime.precision, runtime.batch_tokens, store, "support")
     model = MiniCheck.load(settings.model, settings.revision, *how)
 
-    def check(sources: Sequence[Source], texts: Texts) -> list[list[Checked]]:
+    def check(sources: Sequence[SourceText], texts: Texts) -> list[list[Checked]]:
         documents = [one.document for one, own in zip(sources, texts, strict=True) for _ in own]
         sentences = iter(model.sentences(documents, [text for own in texts for text in own]))
         return [
@@ -54,7 +54,7 @@ def by_model(settings: MiniCheckModel, runtime: RuntimeSettings, device: str) ->
             for source, own in zip(sources, texts, strict=True)
         ]
 
-    def judged(source: Source, text: str, probabilities: list[float]) -> Checked:
+    def judged(source: SourceText, text: str, probabilities: list[float]) -> Checked:
         if source.facts is None:
             unsupported = sum(value < DOUBT for value in probabilities)
         else:

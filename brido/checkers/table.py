@@ -12,7 +12,7 @@ from typing import Any
 
 from brido.checkers.registry import make_checker
 from brido.checkers.settings import SupportSettings
-from brido.checkers.texts import Source, check_texts
+from brido.checkers.texts import SourceText, check_texts
 from brido.checkers.wholeness import RULES
 from brido.tables import has_facts
 from brido.tables.join import CandidateDocument, Part, SplitTables, parts_of, read_documents
@@ -80,7 +80,7 @@ class SupportWorker:
     def __call__(self, unit: SupportUnit) -> Result:
         """A row for each document, its texts in the order of their table."""
         documents = unit.texts()
-        sources = [Source(one.document, one.reference, one.facts) for one, _ in documents]
+        sources = [SourceText(one.document, one.reference, one.facts) for one, _ in documents]
         checked = check_texts(sources, [texts for _, texts in documents], self._checker)
         rows = [{"id": one.id} | row for (one, _), row in zip(documents, checked, strict=True)]
         return rows, {}

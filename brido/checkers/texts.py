@@ -11,7 +11,7 @@ from brido.checkers.wholeness import copied_share, is_whole
 from brido.utils.text import word_count
 
 
-class Source(NamedTuple):
+class SourceText(NamedTuple):
     """What texts are checked against: None for what is not known.
 
     facts: those of the embedded world, as the corpus table has them.
@@ -33,11 +33,11 @@ class Checked(NamedTuple):
 
 
 Texts = Sequence[Sequence[str]]
-Checker = Callable[[Sequence[Source], Texts], list[list[Checked]]]
+Checker = Callable[[Sequence[SourceText], Texts], list[list[Checked]]]
 
 
 def check_texts(
-    sources: Sequence[Source], texts: Texts, checker: Checker
+    sources: Sequence[SourceText], texts: Texts, checker: Checker
 ) -> list[dict[str, list[Any]]]:
     """The columns of the support table for each source: a value of each of its texts.
 

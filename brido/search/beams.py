@@ -4,7 +4,7 @@ import torch
 
 from brido.models.interface import Steps
 from brido.models.special_tokens import SpecialTokens
-from brido.search.groups import Choice, GroupOptions, choose, forced_choice, row_top_k
+from brido.search.groups import GroupOptions, StepChoice, choose, forced_choice, row_top_k
 from brido.search.hypotheses import Hypotheses
 from brido.search.result import OnStep
 from brido.search.settings import SearchSettings
@@ -73,7 +73,7 @@ class Search:
         self.history[:, :, : len(fixed)] = ids
         return len(fixed), self.model.start(ids.expand(len(self.history), -1), self.beams)
 
-    def _choose(self, logits: torch.Tensor, length: int) -> Choice:
+    def _choose(self, logits: torch.Tensor, length: int) -> StepChoice:
         """What every group takes behind `length` tokens.
 
         logits [B * N, V]; behind the fixed tokens all beams of a document are equal: [B, V].
@@ -97,7 +97,7 @@ class Search:
             )
         )
 
-    def _advance(self, choice: Choice, length: int) -> None:
+    def _advance(self, choice: StepChoice, length: int) -> None:
         """Give every beam its next token, and the past of the beam it comes from."""
         # A group of one beam always goes on from that beam: nothing changes places.
         if self.size > 1:

@@ -44,7 +44,7 @@ class GroupOptions:
 
 
 @dataclass
-class Choice:
+class StepChoice:
     """What one step found, G groups of S beams: C = (1 + E) S candidates a group, best first.
 
     Candidates: scores, tokens, beams [B, G, C]; `beams` counts the rows of a document, 0 to N - 1.
@@ -59,13 +59,13 @@ class Choice:
     next_beams: torch.Tensor
 
 
-def choose(options: GroupOptions) -> Choice:
+def choose(options: GroupOptions) -> StepChoice:
     """The candidates and the next beams of every group."""
     on_processor = options.values.device.type == "cpu"
     return choose_compiled(options) if on_processor else choose_by_operators(options)
 
 
-def choose_compiled(options: GroupOptions) -> Choice:
+def choose_compiled(options: GroupOptions) -> StepChoice:
     """`choose` as one compiled loop."""
     values, tokens = options.values, options.tokens
     documents, groups = options.done.shape
@@ -91,17 +91,17 @@ def choose_compiled(options: GroupOptions) -> Choice:
         tuple(part.numpy() for part in found),
         tuple(part.numpy() for part in following),
     )
-    return Choice(*found, *following)
+    return StepChoice(*found, *following)
 
 
-def forced_choice(running: torch.Tensor, groups: int, token: int) -> Choice:
+def forced_choice(running: torch.Tensor, groups: int, token: int) -> StepChoice:
     """Every beam takes `token` last: its score, running [B, N], stays; the model is not asked."""
     scores = running.view(len(running), groups, -1)
     scores, order = scores.sort(dim=2, descending=True, stable=True)
     first = torch.arange(0, running.shape[1], scores.shape[2], device=running.device)
     beams = first[None, :, None] + order
     tokens = torch.full_like(order, token)
-    return Choice(scores, tokens, beams, torch.full_like(scores, -torch.inf), tokens, beams)
+    return StepChoice(scores, tokens, beams, torch.full_like(scores, -torch.inf), tokens, beams)
 
 
 def _candidates(options: GroupOptions, size: int) -> int:
@@ -109,7 +109,7 @@ def _candidates(options: GroupOptions, size: int) -> int:
     return min((1 + len(options.special.ends)) * size, size * options.values.shape[2])
 
 
-def choose_by_operators(options: GroupOptions) -> Choice:
+def choose_by_operators(options: GroupOptions) -> StepChoice:
     """`choose` in PyTorch's operators."""
     values, done, pad = options.values, options.done, options.special.pad
     documents, beams, top_k = values.shape
@@ -133,7 +133,7 @@ def choose_by_operators(options: GroupOptions) -> Choice:
         if taken is not None and group + 1 < groups:
             taken.scatter_add_(1, piece[4].masked_fill(done[:, group, None], pad), one)
         pieces.append(piece)
-    choice = Choice(*(torch.stack(parts, dim=1) for parts in zip(*pieces, strict=True)))
+    choice = StepChoice(*(torch.stack(parts, dim=1) for parts in zip(*pieces, strict=True)))
     choice.next_tokens.masked_fill_(done[:, :, None], pad)
     choice.next_scores.masked_fill_(done[:, :, None], 0.0)
     return choice

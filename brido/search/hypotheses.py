@@ -7,7 +7,7 @@ in 4.55, float64 scores) and that of its plain beam search (since 4.50, float32 
 import torch
 
 from brido.models.special_tokens import SpecialTokens
-from brido.search.groups import Choice, is_end
+from brido.search.groups import StepChoice, is_end
 from brido.search.settings import SearchSettings
 
 
@@ -45,7 +45,7 @@ class Hypotheses:
         lengths, groups = torch.zeros(2, *returned, dtype=torch.long, device=device)
         self.found = sequences, scores, lengths, groups
 
-    def add(self, choice: Choice, history: torch.Tensor, length: int) -> None:
+    def add(self, choice: StepChoice, history: torch.Tensor, length: int) -> None:
         """Take in the candidates that end, and mark the groups that can get no better.
 
         history: [B, N, T] the beams' tokens before this step, `length` of them, the start token
@@ -86,7 +86,7 @@ class Hypotheses:
         texts = torch.cat([self.tokens, texts], dim=2)
         self.tokens = texts.gather(2, order[..., None].expand(-1, -1, -1, texts.shape[3]))
 
-    def _mark_done(self, choice: Choice, length: int) -> None:
+    def _mark_done(self, choice: StepChoice, length: int) -> None:
         worst = self.scores[:, :, -1]
         full = worst > -torch.inf
         if self.early_stopping is True and self.grouped:

@@ -22,7 +22,7 @@ from brido.search.settings import (
     TruncationSettings,
     check_settings,
 )
-from brido.search.token_by_token import Pick, Writing
+from brido.search.token_by_token import Pick, WrittenRows
 from brido.utils.arguments import as_texts
 from brido.utils.errors import ArgumentError
 
@@ -140,7 +140,7 @@ def _write(
     with torch.inference_mode():
         steps = guided_steps(model, sources, settings.max_length, guidance)
         device = sources.ids.device
-        writing = Writing(steps, documents, special, settings, rows_a_document, device, on_step)
+        writing = WrittenRows(steps, documents, special, settings, rows_a_document, device, on_step)
         sequences, scores = writing.run(pick)
     check_scores(model, scores.view(documents, -1), every=False)
     # Copies made outside inference mode may be used in training.

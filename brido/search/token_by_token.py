@@ -17,7 +17,7 @@ STEPS_BETWEEN_CHECKS = 8
 Pick = Callable[[torch.Tensor, torch.Tensor, int], torch.Tensor]
 
 
-class Writing:
+class WrittenRows:
     """N rows of each of B documents being written; finished documents leave the batch."""
 
     def __init__(

@@ -21,7 +21,7 @@ _SECTORS = frozenset(lexicon.SECTORS)
 
 
 @dataclass(frozen=True)
-class Mention:
+class WorldMention:
     """A name, number, date or place of a text: its type, its words, and where it stands."""
 
     type: str
@@ -54,16 +54,16 @@ def _events() -> dict[str, EventType]:
     return {event.name: event for event in event_types()}
 
 
-def mentions(text: str) -> list[Mention]:
+def mentions(text: str) -> list[WorldMention]:
     """Every mention of `text`, in order; a name and its first name or title are one mention."""
     words = list(_WORD.finditer(text))
-    found: list[Mention] = []
+    found: list[WorldMention] = []
     position = 0
     while position < len(words):
         kind, length = _mention_at([word.group() for word in words[position : position + 2]])
         if kind:
             start, end = words[position].start(), words[position + length - 1].end()
-            found.append(Mention(kind, text[start:end], start, end))
+            found.append(WorldMention(kind, text[start:end], start, end))
         position += length
     return found
 
@@ -105,7 +105,7 @@ def read(summary: str, event: str) -> Reading:
     return Reading(None, False, tuple(_piecewise(skeleton, found, _events()[event])))
 
 
-def _skeleton(text: str, found: list[Mention]) -> str:
+def _skeleton(text: str, found: list[WorldMention]) -> str:
     """`text` with each mention replaced by its type and number, `<town:2>`."""
     parts, end = [], 0
     for number, mention in enumerate(found):
@@ -114,7 +114,7 @@ def _skeleton(text: str, found: list[Mention]) -> str:
     return "".join([*parts, text[end:]])
 
 
-def _from_match(match: re.Match[str], found: list[Mention]) -> Iterator[Statement]:
+def _from_match(match: re.Match[str], found: list[WorldMention]) -> Iterator[Statement]:
     for group, text in match.groupdict().items():
         if text is not None:
             slot = group.partition("__")[0]
@@ -125,7 +125,7 @@ def _from_match(match: re.Match[str], found: list[Mention]) -> Iterator[Statemen
                 yield Statement(slot, lexicon.TERM, text)
 
 
-def _piecewise(skeleton: str, found: list[Mention], event: EventType) -> Iterator[Statement]:
+def _piecewise(skeleton: str, found: list[WorldMention], event: EventType) -> Iterator[Statement]:
     """Statements of a sentence that fits no lead: extras by their wording, the rest by type."""
     placed: set[int] = set()
     for option in event.options:

@@ -5,12 +5,12 @@ import pytest
 from brido.checkers.minicheck import MiniCheck, Sentence
 from brido.checkers.registry import by_mentions, make_checker
 from brido.checkers.settings import MentionsSupport, MiniCheckSupport
-from brido.checkers.texts import Checked, Source, check_texts
+from brido.checkers.texts import Checked, SourceText, check_texts
 from brido.corpus.settings import WorldSettings
 from brido.work.settings import RuntimeSettings
 from brido.world.generator import document
 
-SOURCE = Source("A lorry hit a wall in Ashwick at 9.")
+SOURCE = SourceText("A lorry hit a wall in Ashwick at 9.")
 RUNTIME = RuntimeSettings()
 
 
@@ -33,9 +33,9 @@ def judge(monkeypatch):
     return model
 
 
-def world_source() -> Source:
+def world_source() -> SourceText:
     row = document(WorldSettings(bare_references=0.0), "train", 0)
-    return Source(row["document"], row["summary"], row["facts"])
+    return SourceText(row["document"], row["summary"], row["facts"])
 
 
 def test_mentions_are_counted_and_a_text_without_any_is_supported():
@@ -48,7 +48,7 @@ def test_mentions_are_counted_and_a_text_without_any_is_supported():
 
 def test_a_model_is_asked_about_every_text_of_every_source(judge):
     checker = make_checker(MiniCheckSupport(checker="minicheck"), RUNTIME, "cpu")
-    other = Source("Another.")
+    other = SourceText("Another.")
     checked = checker([SOURCE, other], [["both", "none"], ["doubt"]])
     # A sentence at .5 is not in doubt.
     assert checked == [[Checked(0.5, 1), Checked(1.0, 0)], [Checked(0.5, 0)]]
@@ -68,7 +68,7 @@ def test_where_there_are_facts_they_count_whatever_the_checker_says(judge):
 
 
 def test_the_columns_are_a_value_of_each_text():
-    source = Source(SOURCE.document, "A lorry hit a wall.")
+    source = SourceText(SOURCE.document, "A lorry hit a wall.")
     texts = ["A lorry hit a wall.", "A lorry hit a", "Wall wall wall."]
     first, second = check_texts([source, SOURCE], [texts, ["A bus."]], by_mentions)
     assert first == {

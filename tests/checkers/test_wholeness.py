@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brido.checkers.registry import by_mentions
-from brido.checkers.texts import Source, check_texts
+from brido.checkers.texts import SourceText, check_texts
 from brido.checkers.wholeness import copied_share, is_whole, whole_by_rules
 from brido.corpus.settings import WorldSettings
 from brido.evaluation import Inputs
@@ -69,7 +69,7 @@ def test_without_a_reference_it_is_half_of_its_document_at_most(words, of_docume
     assert is_whole(text, None, None, document) == whole
     assert whole_by_rules(text, text, document), "a reference says how long it may be"
     assert whole_by_rules(text)
-    (row,) = check_texts([Source(document)], [[text]], by_mentions)
+    (row,) = check_texts([SourceText(document)], [[text]], by_mentions)
     assert row["whole"] == [whole]
 
 

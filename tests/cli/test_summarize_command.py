@@ -16,7 +16,7 @@ import small_project
 from standard_input import stdin
 
 from brido.cli.main import main
-from brido.cli.summarize.documents import Documents
+from brido.cli.summarize.documents import GivenDocuments
 from brido.models.settings import ReadingSettings
 from brido.summarizer import Summarizer
 from brido.summarizer.usage import Usage, write_usage
@@ -118,28 +118,28 @@ def test_spread_json_on_stdin_is_rows_and_a_text_with_a_bracket_is_a_text(monkey
     spread = "\n".join(json.dumps(row, indent=2) for row in rows)
     for content in (json.dumps(rows), json.dumps(rows, indent=1), spread):
         monkeypatch.setattr(sys, "stdin", stdin(content))
-        assert [tuple(named) for named in Documents(())] == expected
+        assert [tuple(named) for named in GivenDocuments(())] == expected
     monkeypatch.setattr(sys, "stdin", stdin("[music] w1"))
-    assert [tuple(named) for named in Documents(())] == [(1, "[music] w1")]
+    assert [tuple(named) for named in GivenDocuments(())] == [(1, "[music] w1")]
     for content in (as_json_lines(rows), json.dumps(rows)):
         monkeypatch.setattr(sys, "stdin", stdin(content.encode("utf-16")))
-        assert [tuple(named) for named in Documents(())] == expected
+        assert [tuple(named) for named in GivenDocuments(())] == expected
 
 
 def test_an_array_without_objects_on_stdin_is_no_text(monkeypatch):
     for content in (json.dumps(TEXTS), json.dumps(TEXTS, indent=1)):
         monkeypatch.setattr(sys, "stdin", stdin(content))
-        documents = Documents(())
+        documents = GivenDocuments(())
         assert list(documents) == []
         assert "a JSON object is expected, not a text: 7 (stdin line 1" in documents.left_out.text()
     monkeypatch.setattr(sys, "stdin", stdin("[]"))
     with pytest.raises(BridoError, match="empty array"):
-        list(Documents(()))
+        list(GivenDocuments(()))
 
 
 def test_a_document_that_is_a_list_of_sentences_is_joined_as_in_a_run(tmp_path):
     (tmp_path / "a.jsonl").write_text(as_json_lines([{"text": ["w1 w2.", "w3."]}, {"text": [3]}]))
-    documents = Documents(["a.jsonl"])
+    documents = GivenDocuments(["a.jsonl"])
     assert [named.document for named in documents] == ["w1 w2. w3."]
     assert len(documents.left_out) == 1
 
@@ -150,8 +150,8 @@ def test_files_of_one_name_in_two_folders_have_ids_of_their_own(tmp_path):
         (tmp_path / folder / "a.txt").write_text("w1\n")
     (tmp_path / "b.txt").write_text("w1\n")
     names = ["x/a.txt", "y/a.txt", "b.txt"]
-    assert [named.id for named in Documents(names, whole=True)] == names
-    assert [named.id for named in Documents(names)] == ["x/a.txt:1", "y/a.txt:1", "b.txt:1"]
+    assert [named.id for named in GivenDocuments(names, whole=True)] == names
+    assert [named.id for named in GivenDocuments(names)] == ["x/a.txt:1", "y/a.txt:1", "b.txt:1"]
 
 
 def test_whole_files_are_documents_and_rows_of_several_files_keep_apart(tmp_path, model, capsys):
@@ -171,7 +171,7 @@ def test_whole_files_are_documents_and_rows_of_several_files_keep_apart(tmp_path
 
 def test_a_list_that_was_written_as_text_is_no_document(tmp_path):
     (tmp_path / "a.csv").write_text("id,text\n1,\"['w1', 'w2']\"\n2,['w1'] w2\n3,nan\n")
-    documents = Documents(["a.csv"])
+    documents = GivenDocuments(["a.csv"])
     assert [tuple(named) for named in documents] == [("2", "['w1'] w2")]
     assert "`text` is a list as Python writes it" in documents.left_out.text()
     assert "`text` is nan, the mark of a missing or wrong value" in documents.left_out.text()
@@ -180,7 +180,7 @@ def test_a_list_that_was_written_as_text_is_no_document(tmp_path):
 def test_texts_as_jq_writes_them_without_r_are_no_documents(monkeypatch):
     lines = ['"w1\\nw2 \\"w3\\""', '"w1 w2," w3 \\ w4', '"w1."', "w5"]
     monkeypatch.setattr(sys, "stdin", stdin("\n".join(lines)))
-    documents = Documents(())
+    documents = GivenDocuments(())
     assert [named.id for named in documents] == [2, 3, 4]
     assert "jq -r" in documents.left_out.text()
 
@@ -189,7 +189,7 @@ def test_a_name_that_is_not_utf_8_is_an_id(tmp_path, model):
     for name in (b"a\xe9.txt", b"b.txt"):
         (tmp_path / os.fsdecode(name)).write_text("w1 w2")
     names = [os.fsdecode(b"a\xe9.txt"), "b.txt"]
-    assert [named.id for named in Documents(names[:1], whole=True)] == ["a\\xe9.txt"]
+    assert [named.id for named in GivenDocuments(names[:1], whole=True)] == ["a\\xe9.txt"]
     assert summarize(*names, "--model", model, *SPEED, "-o", "s.jsonl") == 0
     written = lines((tmp_path / "s.jsonl").read_text())
     assert [row["id"] for row in written] == ["a\\xe9.txt:1", "b.txt:1"]
@@ -228,7 +228,7 @@ def test_ids_are_the_rows_own_whatever_type_they_have(tmp_path):
     # pandas' index has no name.
     (tmp_path / "c.csv").write_text(",text\n7,e\n9,f\n")
     read = [
-        [each.id for each in Documents([str(tmp_path / name)])]
+        [each.id for each in GivenDocuments([str(tmp_path / name)])]
         for name in ("a.parquet", "b.jsonl", "c.csv")
     ]
     assert read == [["2024-01-02", 2], [7.0, 2], [1, 2]]

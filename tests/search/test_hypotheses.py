@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from brido.models.special_tokens import SpecialTokens
 from brido.search import SearchSettings
-from brido.search.groups import Choice
+from brido.search.groups import StepChoice
 from brido.search.hypotheses import Hypotheses
 
 ENDS, PAD, MAX_LENGTH, GIVEN = (1, 2), 9, 6, 1
@@ -114,7 +114,7 @@ def run(kind, generator, documents, groups, size, penalty, early_stopping):
         scores, tokens, rows, following = (
             torch.tensor([[draw[part] for draw in row] for row in draws]) for part in range(4)
         )
-        choice = Choice(scores, tokens, rows, following, tokens, rows)
+        choice = StepChoice(scores, tokens, rows, following, tokens, rows)
         found.add(choice, history, length)
         compare(found, oracle)
         history[:, :, length] = torch.tensor(

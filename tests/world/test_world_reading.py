@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from brido.corpus.settings import WorldSettings
 from brido.world import document, reading
-from brido.world.reading import Mention, mentions, read, supports
+from brido.world.reading import WorldMention, mentions, read, supports
 
 
 @settings(max_examples=300)
@@ -55,11 +55,11 @@ def test_mentions_by_hand():
         ("county", "Avenshire"),
         ("day", "Monday"),
     ]
-    assert mentions("x Aldlow")[0] == Mention("person", "Aldlow", 2, 8)
+    assert mentions("x Aldlow")[0] == WorldMention("person", "Aldlow", 2, 8)
     assert mentions("Foods, Anna and 45x or 300") == [
-        Mention("organisation", "Foods", 0, 5),
-        Mention("person", "Anna", 7, 11),
-        Mention("number", "300", 23, 26),
+        WorldMention("organisation", "Foods", 0, 5),
+        WorldMention("person", "Anna", 7, 11),
+        WorldMention("number", "300", 23, 26),
     ]
 
 

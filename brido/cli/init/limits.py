@@ -16,7 +16,7 @@ _LONGEST = 128
 
 
 @dataclass(frozen=True)
-class Lengths:
+class TextLengths:
     """Tokens: of half of the texts, on average, of 19 in 20."""
 
     half: int
@@ -24,7 +24,7 @@ class Lengths:
     most: int
 
     @classmethod
-    def of(cls, counts: Sequence[int]) -> "Lengths":
+    def of(cls, counts: Sequence[int]) -> "TextLengths":
         """Return the lengths of some counts, of which there must be one at least."""
         ordered = sorted(counts)
         last = len(ordered) - 1
@@ -43,8 +43,8 @@ class Limits:
     read, None where it has no limit.
     """
 
-    documents: Lengths
-    summaries: Lengths | None
+    documents: TextLengths
+    summaries: TextLengths | None
     source_tokens: int
     summary_tokens: int
     sentences: float
@@ -56,8 +56,8 @@ class Limits:
 
 def find_limits(data: Data, model: Model) -> Limits:
     """Return limits that fit 19 of 20 documents and nearly every summary."""
-    documents = Lengths.of(model.count(data.texts))
-    summaries = Lengths.of(model.count(data.summaries)) if data.summaries else None
+    documents = TextLengths.of(model.count(data.texts))
+    summaries = TextLengths.of(model.count(data.summaries)) if data.summaries else None
     prompt = _PROMPT if model.form == "decoder_only" else 0
     written = _round_up(1.25 * summaries.most + 4, 8) if summaries else _LONGEST
     wanted, most = _round_up(documents.most + prompt, 32), None

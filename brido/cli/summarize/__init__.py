@@ -21,10 +21,10 @@ from brido.cli.shared import (
     prompt_option,
     prompt_pieces,
 )
-from brido.cli.summarize.documents import Documents
+from brido.cli.summarize.documents import GivenDocuments
 from brido.cli.summarize.long import count_cut, cut_advice
 from brido.cli.summarize.output import FileOutput, Output, check_output
-from brido.cli.summarize.project import Model, find_model, runtime_for, tell
+from brido.cli.summarize.project import ChosenModel, find_model, runtime_for, tell
 from brido.summarizer.model import check_beams, writing_of
 from brido.summarizer.summary import Summary
 from brido.summarizer.writer import Named, SummaryWriter, chunks
@@ -130,11 +130,11 @@ def command(files: tuple[str, ...], **options: Any) -> None:
 class _Run:
     """A command under way; longest: tokens of a summary, at most."""
 
-    documents: Documents
+    documents: GivenDocuments
     stream: Iterator[Named]
     output: Output
     writer: partial[SummaryWriter]
-    model: Model
+    model: ChosenModel
     longest: int
     runtime: Any
     guidance: Any
@@ -153,7 +153,9 @@ class _Run:
             prompt_pieces(options["prompt"])
         reading = ("prompt", "max_source_tokens", "max_length", "num_beams")
         model = find_model(options["model"], options["system"], _given(options, reading))
-        documents = Documents(files, options["document_column"], options["whole"], model.column)
+        documents = GivenDocuments(
+            files, options["document_column"], options["whole"], model.column
+        )
         speed = ("device", "threads", "batch_tokens", "shard_documents")
         runtime = runtime_for(model, _given(options, speed))
         ways = (options["guided"], options["candidates"], options["long"])

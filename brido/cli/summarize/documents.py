@@ -46,7 +46,7 @@ class _Row(NamedTuple):
     problem: str = ""
 
 
-class Documents:
+class GivenDocuments:
     """The documents of all files, in order, in constant memory (a JSON array aside).
 
     left_out: the rows without a document so far.

@@ -23,7 +23,7 @@ _SMALL = 200_000_000
 
 
 @dataclass(frozen=True)
-class Model:
+class ChosenModel:
     """A model's folder and its use. about: what is said of it.
 
     runtime, column: of the project, if there is one: its section, and the column with the documents
@@ -37,7 +37,7 @@ class Model:
     column: str | None = None
 
 
-def find_model(folder: Path | None, system: str | None, changes: Mapping[str, Any]) -> Model:
+def find_model(folder: Path | None, system: str | None, changes: Mapping[str, Any]) -> ChosenModel:
     """The model that the command line asks for.
 
     Raises:
@@ -48,7 +48,7 @@ def find_model(folder: Path | None, system: str | None, changes: Mapping[str, An
             raise BridoError("--model and --system: give one of them; a folder has one system")
         usage = usage_in(folder, changes)
         system = f" (system {usage.system})" if usage.system else ""
-        return Model(folder, usage, f"{folder}{system}")
+        return ChosenModel(folder, usage, f"{folder}{system}")
     if not Path("params.yaml").is_file() and not CHOSEN.is_dir():
         raise BridoError(
             "no model: give --model FOLDER, or run the command in the folder of a project (one "
@@ -57,7 +57,7 @@ def find_model(folder: Path | None, system: str | None, changes: Mapping[str, An
     return _chosen(changes) if system is None else _of_system(system, changes)
 
 
-def _chosen(changes: Mapping[str, Any]) -> Model:
+def _chosen(changes: Mapping[str, Any]) -> ChosenModel:
     from brido.settings.load import PARAMS_FILE, load_params
 
     if not CHOSEN.is_dir():
@@ -75,16 +75,16 @@ def _chosen(changes: Mapping[str, Any]) -> Model:
     name = usage.system or read_json(CHOICE, "choose").get("chosen")
     about = f"{CHOSEN}: system {name}, which the run chose ({CHOICE})"
     if not PARAMS_FILE.is_file():
-        return Model(CHOSEN, usage, about)
+        return ChosenModel(CHOSEN, usage, about)
     params = load_params()
-    return Model(CHOSEN, usage, about, params.runtime, _column(params))
+    return ChosenModel(CHOSEN, usage, about, params.runtime, _column(params))
 
 
 def _column(params: "Params") -> str | None:
     return params.data.files.document_column if params.data.source == "files" else None
 
 
-def _of_system(name: str, changes: Mapping[str, Any]) -> Model:
+def _of_system(name: str, changes: Mapping[str, Any]) -> ChosenModel:
     from brido.settings.load import load_params
 
     params = load_params()
@@ -103,10 +103,10 @@ def _of_system(name: str, changes: Mapping[str, Any]) -> Model:
         lowercase=params.data.lowercase,
     )
     about = f"{folder}: system {name}"
-    return Model(folder, changed(usage, changes), about, params.runtime, _column(params))
+    return ChosenModel(folder, changed(usage, changes), about, params.runtime, _column(params))
 
 
-def runtime_for(model: Model, options: Mapping[str, Any]) -> RuntimeSettings:
+def runtime_for(model: ChosenModel, options: Mapping[str, Any]) -> RuntimeSettings:
     """Section runtime with the keys of the command line that are not None.
 
     Without a project a large model gets every core.
@@ -130,7 +130,7 @@ def runtime_for(model: Model, options: Mapping[str, Any]) -> RuntimeSettings:
         raise BridoError.from_problems("the summarizer cannot start:", problems) from None
 
 
-def tell(model: Model, guided: bool) -> None:
+def tell(model: ChosenModel, guided: bool) -> None:
     """Say which model writes, and the first sentence of what its run found."""
     say(f"summarize: {model.about}{', guided by the other documents' * guided}")
     for line in model.usage.verdict.splitlines()[:1]:

@@ -16,14 +16,14 @@ from brido.evaluation.geval.numbers import (
     MARK,
     NUMBER,
     OUT_OF,
-    Written,
+    WrittenNumber,
     is_range,
     marks,
     whole,
     written_in,
 )
 
-Finder = Callable[[str], Iterable[Written]]
+Finder = Callable[[str], Iterable[WrittenNumber]]
 
 _LABELS = (
     r"(?:score|rating|rate|mark|grade|verdict|answer|overall|evaluation|assessment|result|"
@@ -80,7 +80,7 @@ def _patterns(names: str) -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(pattern, re.IGNORECASE | re.MULTILINE) for pattern in patterns)
 
 
-def _labelled(text: str, names: str) -> list[Written]:
+def _labelled(text: str, names: str) -> list[WrittenNumber]:
     """The marks that stand behind one of `names`, in order; not those of other criteria."""
     matches = {
         match.start("number"): match
@@ -125,13 +125,13 @@ _LINE = re.compile(
 )
 
 
-def _unnamed(text: str, criterion: str) -> list[Written]:
+def _unnamed(text: str, criterion: str) -> list[WrittenNumber]:
     """Marks where one is asked for: behind `Score:` and the like, in a box, alone on a line."""
     written = [*_labelled(text, rf"{criterion}|{_LABELS}"), *map(written_in, _BOXED.finditer(text))]
     return sorted([*written, *_lines(text)], key=lambda mark: mark.start)
 
 
-def _lines(text: str) -> list[Written]:
+def _lines(text: str) -> list[WrittenNumber]:
     """Numbers alone on a line: one, or several with words between them; a list of them is none."""
     lines = [match for match in _LINE.finditer(text) if not is_range(match)]
     kept = []
@@ -146,7 +146,7 @@ def _lines(text: str) -> list[Written]:
     return [written_in(match) for match in kept]
 
 
-def _in_table(text: str, criterion: str, alone: bool) -> list[Written]:
+def _in_table(text: str, criterion: str, alone: bool) -> list[WrittenNumber]:
     """Marks in the cells of a table: in the criterion's row, or in its column.
 
     Of several numbers in its row, that in the column of scores.
@@ -156,7 +156,7 @@ def _in_table(text: str, criterion: str, alone: bool) -> list[Written]:
         for line in text.splitlines()
         if "|" in line and not re.fullmatch(r"[\s|:-]+", line)
     ]
-    written: list[Written] = []
+    written: list[WrittenNumber] = []
     heads: list[int] = []
     scores: list[int] = []
     for row in rows:
@@ -179,11 +179,11 @@ def _is_title(cell: str, names: str, alone: bool) -> bool:
     return re.fullmatch(rf"(?:\d+[.)]\s*)?(?:{words}){_SCALE}", cell, re.IGNORECASE) is not None
 
 
-def _in_section(text: str, criterion: str) -> list[Written]:
+def _in_section(text: str, criterion: str) -> list[WrittenNumber]:
     """Marks in the part of a text that a line with the criterion's name begins."""
     heading = rf"^[^A-Za-z\n]{{0,20}}(?P<name>{'|'.join(CRITERIA)})\b"
     heads = [*re.finditer(heading, text, re.IGNORECASE | re.MULTILINE)]
-    written: list[Written] = []
+    written: list[WrittenNumber] = []
     for head, after in zip_longest(heads, heads[1:]):
         if head["name"].lower() == criterion:
             end = len(text) if after is None else after.start()
@@ -220,7 +220,7 @@ def _given(criterion: str) -> re.Pattern[str]:
     )
 
 
-def _in_sentences(text: str, pattern: re.Pattern[str]) -> list[Written]:
+def _in_sentences(text: str, pattern: re.Pattern[str]) -> list[WrittenNumber]:
     """Marks that a sentence gives; not those that it denies or makes depend on something."""
     kept = []
     for match in marks(pattern, text):
@@ -237,7 +237,7 @@ def _in_sentences(text: str, pattern: re.Pattern[str]) -> list[Written]:
 _LEADING = re.compile(rf"\A[^\w+-]*{NUMBER}{OUT_OF}(?=[^\w\s]|\s*[-–—(]|\s+[A-Za-z])")
 
 
-def leading(text: str) -> list[Written]:
+def leading(text: str) -> list[WrittenNumber]:
     """The number with which an answer begins, its reason behind it: `4 - well built`.
 
     "1. ..." may as well be the first of a list that was not gone on with.

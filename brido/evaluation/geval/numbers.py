@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 
-class Written(NamedTuple):
+class WrittenNumber(NamedTuple):
     """A number of a judge's, what it is said to be out of, and whether the text ends in it.
 
     A number is `last` if further digits may have been cut off behind it.
@@ -56,7 +56,7 @@ _NO_COUNT = frozenset(
 _CUT_NUMBER = re.compile(r"[-+]?[\d.,]+[ \t]*(?:(?:/|out of|of)?[ \t]*[\d.]*)?")
 
 
-def whole(text: str) -> Written | None:
+def whole(text: str) -> WrittenNumber | None:
     """The number that a text consists of; None if there is anything else."""
     match = _WHOLE.fullmatch(text)
     if match is None or "." in text[match.end("number") :].lstrip()[:1]:
@@ -70,11 +70,11 @@ def best_of(scale: str) -> float | None:
     return None if found is None else float(found[1])
 
 
-def written_in(match: re.Match[str]) -> Written:
+def written_in(match: re.Match[str]) -> WrittenNumber:
     groups = match.groupdict()
     scale = groups.get("scale") or best_of(groups.get("range") or "")
     behind = match.string[match.start("number") :]
-    return Written(
+    return WrittenNumber(
         float(match["number"].replace(",", ".")),
         None if scale is None else float(scale),
         _CUT_NUMBER.fullmatch(behind) is not None,

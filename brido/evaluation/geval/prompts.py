@@ -24,7 +24,7 @@ _ENVIRONMENT = SandboxedEnvironment(undefined=StrictUndefined)
 
 
 @dataclass(frozen=True)
-class Prompt:
+class JudgePrompt:
     """A prompt ready to be rendered; `groups` are the criteria that each call asks for."""
 
     name: str
@@ -54,7 +54,7 @@ class Prompt:
             ) from None
 
 
-def load_prompt(name: str) -> Prompt:
+def load_prompt(name: str) -> JudgePrompt:
     """Return the prompt `merged`, `separate`, or the one in the file `name`.
 
     Raises:
@@ -77,7 +77,7 @@ def load_prompt(name: str) -> Prompt:
         raise BridoError.from_problems(heading, problems)
     per_criterion = bool(used & {"criterion", "lowest", "highest"})
     groups = tuple((criterion,) for criterion in CRITERIA) if per_criterion else (CRITERIA,)
-    prompt = Prompt(name if name in BUILT_IN else Path(name).name, source, groups)
+    prompt = JudgePrompt(name if name in BUILT_IN else Path(name).name, source, groups)
     for group in groups:
         prompt.render("A document.", "A summary.", group)
     return prompt

@@ -19,7 +19,7 @@ HUB_OWNER = "spacy"
 
 
 @dataclass(frozen=True)
-class Answer:
+class AnswerSpan:
     """A span of the summary and the sentence around it; character offsets, ends exclusive."""
 
     start: int
@@ -31,14 +31,14 @@ class Answer:
 
 def select_answers(
     pipeline: Any, texts: Iterable[str], strategy: Strategy = "noun_chunks"
-) -> list[list[Answer]]:
+) -> list[list[AnswerSpan]]:
     """Return the answers of each text, sentence by sentence, in the order of the released code.
 
     pipeline: what `load_pipeline` returns. strategy: `noun_chunks` (as released) or `ner`.
     """
     return [
         [
-            Answer(each.start_char, each.end_char, sent.start_char, sent.end_char, each.text)
+            AnswerSpan(each.start_char, each.end_char, sent.start_char, sent.end_char, each.text)
             for sent in doc.sents
             for each in _spans(sent, strategy)
         ]

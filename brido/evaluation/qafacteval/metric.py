@@ -20,7 +20,7 @@ from brido.evaluation.qafacteval.answers import (
 )
 from brido.evaluation.qafacteval.lerc import Comparison, LercQuip
 from brido.evaluation.qafacteval.questions import MarkedSentence, QuestionGenerator
-from brido.evaluation.qafacteval.records import Question, as_pairs, summarise
+from brido.evaluation.qafacteval.records import GeneratedQuestion, as_pairs, summarise
 from brido.evaluation.qafacteval.weights import find_models
 from brido.utils.device import choose_device, memory_errors
 from brido.utils.errors import ArgumentError
@@ -133,22 +133,22 @@ class QAFactEval:
             for question, prediction in zip(kept, found, strict=True):
                 question.on_source = prediction
             self._compare([question for question in kept if question.answered], sources, progress)
-        grouped: list[list[Question]] = [[] for _ in texts]
+        grouped: list[list[GeneratedQuestion]] = [[] for _ in texts]
         for question in questions:
             grouped[question.document].append(question)
         return [summarise(group) for group in grouped]
 
-    def _select(self, texts: list[str]) -> list[Question]:
+    def _select(self, texts: list[str]) -> list[GeneratedQuestion]:
         distinct = list(dict.fromkeys(texts))
         selected = select_answers(self.pipeline, distinct, self.settings["answers"])
         answers = dict(zip(distinct, selected, strict=True))
         return [
-            Question(index, answer, text[answer.sentence_start : answer.sentence_end])
+            GeneratedQuestion(index, answer, text[answer.sentence_start : answer.sentence_end])
             for index, text in enumerate(texts)
             for answer in answers[text]
         ]
 
-    def _ask(self, questions: list[Question], progress: MakeProgress) -> None:
+    def _ask(self, questions: list[GeneratedQuestion], progress: MakeProgress) -> None:
         def generate(new: list[tuple]) -> Batches:
             for group, encoded in self.generator.batches(new, self.batch_tokens):
                 yield list(zip(group, self.generator.generate(encoded), strict=True))
@@ -164,7 +164,11 @@ class QAFactEval:
             question.text = text
 
     def _answers(
-        self, questions: list[Question], contexts: list[str], progress: MakeProgress, label: str
+        self,
+        questions: list[GeneratedQuestion],
+        contexts: list[str],
+        progress: MakeProgress,
+        label: str,
     ) -> list[dict[str, Any]]:
         def answer(new: list[tuple]) -> Batches:
             requests = self.reader.requests(new)
@@ -180,7 +184,7 @@ class QAFactEval:
         return [{name: one[name] for name in Prediction._fields} for one in found]
 
     def _compare(
-        self, answered: list[Question], sources: list[str], progress: MakeProgress
+        self, answered: list[GeneratedQuestion], sources: list[str], progress: MakeProgress
     ) -> None:
         def compare(new: list[tuple]) -> Batches:
             encoded = [self.scorer.encode(item) for item in new]

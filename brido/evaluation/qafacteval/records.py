@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from brido.evaluation.qafacteval.answers import Answer
+from brido.evaluation.qafacteval.answers import AnswerSpan
 from brido.evaluation.qafacteval.overlap import exact_match, is_answered, is_kept, token_f1
 from brido.utils.arguments import as_list, as_texts
 from brido.utils.errors import ArgumentError
@@ -39,7 +39,7 @@ def _joined(name: str, texts: Sequence[str | Sequence[str]]) -> list[str]:
 
 
 @dataclass
-class Question:
+class GeneratedQuestion:
     """One answer of one summary, its question, and the reader's answers to it.
 
     `on_summary` and `on_source` are predictions as dictionaries: prediction, probability and
@@ -47,7 +47,7 @@ class Question:
     """
 
     document: int
-    answer: Answer
+    answer: AnswerSpan
     sentence: str
     text: str = ""
     on_summary: dict[str, Any] = field(default_factory=dict)
@@ -97,7 +97,7 @@ class Question:
         return shown | self.scores() if self.kept else shown
 
 
-def summarise(questions: Sequence[Question]) -> dict[str, Any]:
+def summarise(questions: Sequence[GeneratedQuestion]) -> dict[str, Any]:
     """One document's row: the means over its kept questions, zeros where there are none.
 
     Beside them n_questions (kept), n_generated, without_questions (1 where nothing was kept) and
