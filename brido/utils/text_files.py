@@ -110,11 +110,11 @@ def _opened(path: Path) -> io.BufferedReader:
     compression = COMPRESSIONS.get(path.suffix.lower())
     if compression is None:
         return path.open("rb")
-    with path.open("rb") as plain:
-        # A download that unpacks leaves the ending. (The start of a zstd file takes many forms.)
-        if compression == "gzip" and (start := plain.read(2)) and start != _GZIP:
-            raise BridoError(f"{path} is not packed by gzip: take .gz off its name")
     with extra("pipeline"):
         import pyarrow as pa
+    with path.open("rb") as plain:
+        # A download that unpacks leaves the ending. (The start of a zstd file takes many forms.)
+        if compression == "gzip" and plain.read(2) not in (_GZIP, b""):
+            raise BridoError(f"{path} is not packed by gzip: take .gz off its name")
     stream: BinaryIO = pa.input_stream(str(path), compression=compression)
     return io.BufferedReader(stream)  # type: ignore[arg-type]
