@@ -4,29 +4,24 @@ One text for the terminal, the page, the model card and `brido.json`.
 """
 
 from collections.abc import Mapping
-from math import isclose
 from typing import Any
 
 from brido.report.display import ColumnKey, display
+from brido.report.kept import (
+    TOLD,
+    better_but_for_length,
+    column_name,
+    hardly_any_good,
+    keep,
+    signed_text,
+    value_text,
+)
 from brido.report.metrics import Estimate, Estimates
 from brido.report.summary import direction, every_column, item_of
 from brido.stats import FEWEST
 
-# What the second sentence tells, in this order, as far as it was measured, and how it is called.
-_WORDS = {
-    "good": "good summaries",
-    "unsupported": "unsupported",
-    "r1": "ROUGE-1",
-    "length": "words",
-}
-_CONDITIONS = {
-    "rouge_loss": "loses too much ROUGE-1",
-    "length_change": "its length differs too much",
-}
 # Below this share of texts with a name or number to look up, what mentions says is about few texts.
 _CHECKED = 0.5
-# Below this share of good summaries the kept system is hardly of use.
-_USABLE = 0.2
 USE = "Use it: `brido summarize new.jsonl` writes summaries of new documents with data/chosen."
 
 
@@ -34,7 +29,7 @@ def told_columns(systems: Mapping[str, Estimates], by: ColumnKey) -> list[Column
     """The columns that a verdict tells: what decided, then good, unsupported, ROUGE-1 and words."""
     measured = every_column(systems)
     columns = [by] if by in measured else []
-    for name in _WORDS:
+    for name in TOLD:
         same = [column for column in (*columns, *measured) if column[1] == name]
         columns += [column for column in same[:1] if column not in columns]
     return columns
@@ -58,8 +53,8 @@ def verdict(
     choice's.
     """
     chosen = choice["chosen"]
-    lines = [_keep(choice, by), *_hardly_any_good(choice, by)]
-    lines += _better_but_for_length(choice, by, standard_errors)
+    lines = [keep(choice, by), *hardly_any_good(choice, by)]
+    lines += better_but_for_length(choice, by, standard_errors)
     columns = told_columns(systems, by)
     if chosen != "base":
         lines.append(_gain(chosen, by, columns, systems, differences))
@@ -103,82 +98,6 @@ def coverage_warning(systems: Mapping[str, Estimates], system: str) -> str | Non
     )
 
 
-def _keep(choice: Mapping[str, Any], by: ColumnKey) -> str:
-    """Which system, chosen where, on how many documents, and why; and who could not be chosen."""
-    chosen, best, documents = choice["chosen"], choice["best"], choice["documents"]
-    rows, counted = choice["systems"], _name(by)
-    where = f"on {documents:,} validation documents"
-    own, top = _text(by, rows["base"]["quality"]), rows[best]
-    out = [
-        f"{name} ({' and '.join(_CONDITIONS[key] for key in row['left_out'])})"
-        for name, row in rows.items()
-        if row["left_out"]
-    ]
-    if choice["reason"] == "few documents":
-        line = (
-            f"No system was chosen, because {documents:,} validation documents are too few to "
-            f"compare systems. Base stays. Use {FEWEST} or more, better 100: section `data` says "
-            "how many there are."
-        )
-    elif best == chosen:
-        # Not "it is best": others may be as good, and those that are left out better.
-        others = "no other system that meets the conditions" if out else "no other system"
-        values = own if chosen == "base" else f"{_text(by, top['quality'])}, base {own}"
-        gap = top["difference"]
-        # The means may be of other documents than the difference that decided.
-        if gap is not None and not isclose(top["quality"] - rows["base"]["quality"], gap):
-            values += f", difference on documents that both have {_signed(by, gap)}"
-        line = f"Keep `{chosen}`: {others} is better {where} ({counted} {values})."
-    else:
-        gap, error = (_text(by, abs(top[key])) for key in ("difference", "standard_error"))
-        line = (
-            f"Keep `base`: `{best}` is not clearly better {where} ({counted} "
-            f"{_text(by, top['quality'])}, base {own}; difference {gap}, standard error {error})."
-        )
-    return f"{line} Left out: {', '.join(out)}." if out else line
-
-
-def _hardly_any_good(choice: Mapping[str, Any], by: ColumnKey) -> list[str]:
-    """What is said where the kept system writes few good summaries: it is only the least bad."""
-    chosen, quality = choice["chosen"], choice["systems"][choice["chosen"]]["quality"]
-    if by[1] != "good" or quality >= _USABLE:
-        return []
-    return [
-        f"Only {_text(by, quality)} of the summaries of {chosen} are good: read some before you "
-        "use any. More references to learn from, a larger model, or documents that are read whole "
-        "give a better base."
-    ]
-
-
-def _better_but_for_length(
-    choice: Mapping[str, Any], by: ColumnKey, standard_errors: float
-) -> list[str]:
-    """The best system that was left out for its length alone, if it beats the chosen one.
-
-    Where base copies its documents every good system is shorter.
-    """
-    rows, sign = choice["systems"], -1 if display(*by).better == "lower" else 1
-    chosen, base = rows[choice["chosen"]], rows["base"]
-    better = {
-        name: row
-        for name, row in rows.items()
-        if row["left_out"] == ["length_change"]
-        and sign * (row["quality"] - chosen["quality"]) > 0
-        # None where no document has numbers of both: nothing is known of the difference then.
-        and sign * (row["difference"] or 0.0) > standard_errors * (row["standard_error"] or 0.0)
-    }
-    if not better or choice["reason"] == "few documents":
-        return []
-    name = max(better, key=lambda name: sign * better[name]["quality"])
-    values = (_text(by, row["quality"]) for row in (better[name], chosen))
-    words = (f"{row['words']:.1f}" for row in (better[name], base))
-    return [
-        f"`{name}` does better ({_name(by)} {' against '.join(values)}), but was left out for its "
-        f"length: {' words a summary, base '.join(words)}. If its length is right for you, "
-        "`dvc exp run -S choice.length_change=null` chooses among all lengths."
-    ]
-
-
 def _gain(
     chosen: str,
     by: ColumnKey,
@@ -199,8 +118,8 @@ def _gain(
             alike = own.documents == new.documents == gap.documents
             both = "" if alike else f", of {gap.documents:,} documents that have both"
             parts.append(
-                f"{_name(column)} {_text(column, own.mean)} -> {_text(column, new.mean)} "
-                f"({_gap(column, gap)}{both})"
+                f"{column_name(column)} {value_text(column, own.mean)} -> "
+                f"{value_text(column, new.mean)} ({_gap(column, gap)}{both})"
             )
     documents = _tested(systems[chosen])
     line = (
@@ -241,7 +160,7 @@ def _control(
     own = item_of(systems[control], by)
     if own is None:
         return f"{what} was not measured."
-    what += f": {_name(by)} {_text(by, own.mean)}"
+    what += f": {column_name(by)} {value_text(by, own.mean)}"
     if chosen == "base":
         gap = item_of(differences.get(f"{control} - base", {}), by)
         return f"{what}; difference to base: {_gap(by, gap) if gap else 'unknown'}."
@@ -288,17 +207,4 @@ def _gap(column: ColumnKey, gap: Estimate) -> str:
     """A paired difference with its interval, signed."""
     shown = display(*column)
     low, high = shown.ends(gap.low, gap.high, signed=True)
-    return f"{_signed(column, gap.mean)} [{low}, {high}]"
-
-
-def _text(column: ColumnKey, value: float) -> str:
-    shown = display(*column)
-    return f"{shown.text(value)} {shown.unit}".rstrip()
-
-
-def _signed(column: ColumnKey, value: float) -> str:
-    return display(*column).text(value, signed=True)
-
-
-def _name(column: ColumnKey) -> str:
-    return _WORDS.get(column[1], display(*column).label)
+    return f"{signed_text(column, gap.mean)} [{low}, {high}]"

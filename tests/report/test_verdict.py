@@ -124,6 +124,9 @@ def test_what_decided_is_told_where_the_means_are_of_other_documents():
     assert keep.endswith(
         "(good summaries 60.0 %, base 69.0 %, difference on documents that both have +12.0)."
     )
+    made["systems"]["brioInf"] |= {"quality": 0.666667, "difference": 0.333333}
+    made["systems"]["base"] |= {"quality": 0.333333}
+    assert told(made)[0].endswith("(good summaries 66.7 %, base 33.3 %).")
 
 
 def test_a_difference_of_few_documents_cannot_be_trusted():
