@@ -17,7 +17,7 @@ from experiments.length import equal, equal_earlier
 from experiments.orders import losses, orders, rivals, traits
 from experiments.people import people
 from experiments.readers import readers, readers_earlier, readers_in_full
-from experiments.replay import choices
+from experiments.replay import choices, choices_in_full
 from experiments.rows import EVIDENCE
 from experiments.tables import Record, markdown
 
@@ -29,6 +29,7 @@ FINDINGS: tuple[Finding, ...] = (regimes, endings, rivals, choices, equal, peopl
 MORE: dict[str, Finding] = {
     "The claim: runs that lose, runs that gain ten points, regret, minutes": claim,
     "The ends of a run": endings_in_full,
+    "Other settings of the choice": choices_in_full,
     "Good summaries of each system minus base's": orders,
     "What the losses do": losses,
     "Good summaries minus base's, at base's length, in earlier runs of SmolLM2": equal_earlier,

@@ -6,7 +6,7 @@ is then measured on test documents. Of ROUGE and words the conditions use means 
 are in the rows.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -54,21 +54,24 @@ def kept_by(
     documents: int | None = None,
     among: Collection[str] | None = None,
     without: Collection[str] = (),
+    mark: str = "good",
     **keys: Any,
 ) -> Rule:
     """What the product keeps under these keys of section choice, on the first so many documents.
 
-    among: the systems that can be kept beside base; None: all.
+    among: the systems that can be kept beside base; None: all. mark: what decides, "good" or
+    "unsupported".
     """
     settings = ChoiceSettings(**keys)
 
     def kept(run: Options) -> str:
         systems = [
-            compared(row, documents)
+            compared(row, documents, mark)
             for name, row in run.validation.items()
             if name == "base" or (name not in without and (among is None or name in among))
         ]
-        return choose(systems, settings, reference_words=run.reference_words).chosen
+        lower = mark == "unsupported"
+        return choose(systems, settings, lower, run.reference_words).chosen
 
     return kept
 
@@ -108,11 +111,20 @@ RULES: dict[str, Rule] = {
     **{f"always {name}": always(name) for name in ("vote", "information", "likelihood", "brio")},
     "always the control": always("control"),
 }
+# Of metrics/evidence/tables.md.
+MORE_RULES: dict[str, Rule] = {
+    "the first 50 validation documents": kept_by(50),
+    "no standard error": kept_by(standard_errors=0),
+    "two standard errors": kept_by(standard_errors=2),
+    "no length condition": kept_by(length_change=None),
+    "neither ROUGE nor length condition": kept_by(rouge_loss=None, length_change=None),
+    "the fewest unsupported summaries": kept_by(mark="unsupported"),
+}
 
 
-def compared(row: Any, documents: int | None) -> Compared:
+def compared(row: Any, documents: int | None, mark: str) -> Compared:
     """A system's row as the choice takes it; ROUGE and words are means of all its documents."""
-    quality = marked(row, "good")[:documents]
+    quality = marked(row, mark)[:documents]
     rouge = None if np.isnan(row.r1) else np.full(len(quality), row.r1)
     return Compared(row.system, quality, np.full(len(quality), row.words), rouge)
 
@@ -183,9 +195,9 @@ def losses(runs: Sequence[Options], rule: Rule) -> tuple[int, int]:
     return len(lost), sum(interval([values])[2] < 0 for values in lost)
 
 
-def table(runs: Sequence[Options]) -> Iterator[Record]:
+def table(runs: Sequence[Options], rules: Mapping[str, Rule] = RULES) -> Iterator[Record]:
     """A row for each rule: the kept system minus base on test documents."""
-    for label, rule in RULES.items():
+    for label, rule in rules.items():
         chosen = chosen_by(rule, runs)
         if not chosen:
             continue
@@ -207,6 +219,11 @@ def table(runs: Sequence[Options]) -> Iterator[Record]:
 def choices() -> Iterator[Record]:
     """The table of all planned runs."""
     yield from table(planned())
+
+
+def choices_in_full() -> Iterator[Record]:
+    """Further rules on all planned runs."""
+    yield from table(planned(), MORE_RULES)
 
 
 def counts(runs: Sequence[Options], rule: Rule) -> dict[str, int]:
