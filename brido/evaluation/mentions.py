@@ -1,18 +1,40 @@
 """How many mentions of a summary its source supports (`brido.checkers.mentions` finds them).
 
 On texts that are not the world's it also says which summaries are good: whole, by stated rules, and
-without an unsupported mention.
+without an unsupported mention. What is unsupported is counted by kind: names, numbers, dates, and
+on the world its planted phrase ("on Monday") apart from all others.
 """
 
-from typing import Any
+import re
+from typing import Any, Literal
 
 from pydantic import Field
 
-from brido.checkers.mentions import mentions_of
+from brido.checkers.mentions import Mention, mentions_of
 from brido.checkers.wholeness import RULES, whole_by_rules
 from brido.evaluation import Column, Evaluation, Inputs, Metric, by_document, share
 from brido.utils.progress import MakeProgress
 from brido.utils.sections import Section
+from brido.world import lexicon
+
+Kind = Literal["names", "numbers", "dates"]
+_WORLD_KINDS: dict[str, Kind] = {
+    **dict.fromkeys((lexicon.AGE, lexicon.NUMBER, lexicon.AMOUNT), "numbers"),
+    lexicon.DAY: "dates",
+}
+_MONTH = "January|February|March|April|May|June|July|August|September|October|November|December"
+_ANY_MONTH = rf"(?:{_MONTH}|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)"
+_DAY = r"\d{1,2}(?:st|nd|rd|th)?"
+# What a date or a time looks like in English: 05/12/2011, May 5th, 5 May, Monday, 1987, 3 pm.
+_DATE = re.compile(
+    rf"""\b\d{{1,4}}([/.-])\d{{1,2}}\1\d{{1,4}}\b
+    | \b{_ANY_MONTH}\b\.?\ {_DAY}\b
+    | \b{_DAY}\ (?:of\ )?{_ANY_MONTH}\b
+    | \b(?:{_MONTH}|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?)\b
+    | \b\d{{1,2}}(?::\d\d|(?:\.\d\d)?\ ?[ap]\.?m\b)
+    | (?<![\w.,:])(?:1\d|20)\d\ds?\b(?![.,:]?\d)""",
+    re.VERBOSE,
+)
 
 
 class MentionsSettings(Section):
@@ -24,16 +46,19 @@ class MentionsSettings(Section):
 
 
 def evaluate(inputs: Inputs, settings: MentionsSettings, progress: MakeProgress) -> Evaluation:
-    """precision, unsupported, checked, details; whole and good where there are no facts.
+    """precision, unsupported and its kinds, checked, details; whole and good without facts.
 
     precision: share of its mentions that the source has; None where it makes none. unsupported: 1
-    where at least one is missing from the source, else 0. checked: 1 where it makes a mention at
-    all, else 0: of other summaries this metric sees nothing. details: how many it makes. whole: 1
-    for a whole text by the rules of `brido.checkers.wholeness`, else 0, an approximation; good: 1
-    for a whole text without an unsupported mention, else 0. On the world both are None: world_judge
-    knows its grammar.
+    where at least one is missing from the source, else 0; names, numbers, dates: the same of this
+    kind alone (`kinds_of`). planted: 1 where the world's planted day is missing from the source;
+    other: 1 where anything else is; None without facts. checked: 1 where it makes a mention at all,
+    else 0: of other summaries this metric sees nothing. details: how many it makes. whole: 1 for a
+    whole text by the rules of `brido.checkers.wholeness`, else 0, an approximation; good: 1 for a
+    whole text without an unsupported mention, else 0. On the world both are None: world_judge knows
+    its grammar.
     """
     facts = inputs.facts
+    exact = facts is not None
 
     def measure(index: int) -> tuple[dict[str, float | None], Any]:
         own = None if facts is None else list(facts[index])
@@ -43,6 +68,7 @@ def evaluate(inputs: Inputs, settings: MentionsSettings, progress: MakeProgress)
         row: dict[str, float | None] = {
             "precision": sum(supported) / len(supported) if supported else None,
             "unsupported": float(not all(supported)),
+            **_by_kind(found, summary, exact),
             "checked": float(bool(supported)),
             "details": float(len(supported)),
             "whole": None,
@@ -55,7 +81,6 @@ def evaluate(inputs: Inputs, settings: MentionsSettings, progress: MakeProgress)
         keys = ("type", "text", "supported")
         return row, {"mentions": [dict(zip(keys, each, strict=False)) for each in found]}
 
-    exact = facts is not None
     signature = {
         "implementation": "facts of the world, exact"
         if exact
@@ -68,12 +93,55 @@ def evaluate(inputs: Inputs, settings: MentionsSettings, progress: MakeProgress)
     return by_document("mentions", inputs, progress, measure, signature)
 
 
+def kinds_of(mentions: list[Mention], text: str, exact: bool) -> list[Kind]:
+    """What kind of thing each mention of `text` is: exact on the world, by English rules elsewhere.
+
+    On the world ages, numbers and sums are numbers, days dates, all else names. Elsewhere a mention
+    inside a date or a time is a date: a weekday, a month, 5 May, 05/12/2011, 3 pm, or four digits
+    alone that may be a year.
+
+    Example:
+        >>> from brido.checkers.mentions import text_mentions
+        >>> text = "They met Ann at 3 pm on Friday, for 20 minutes."
+        >>> found = text_mentions("", text, True)
+        >>> [(one.text, kind) for one, kind in zip(found, kinds_of(found, text, False))]
+        [('3', 'dates'), ('20', 'numbers'), ('Ann', 'names'), ('Friday', 'dates')]
+    """
+    if exact:
+        return [_WORLD_KINDS.get(mention.type, "names") for mention in mentions]
+    ends = {place: hit.end() for hit in _DATE.finditer(text) for place in range(*hit.span())}
+    return [
+        "dates"
+        if mention.end <= ends.get(mention.start, -1)
+        else "names"
+        if mention.type == "name"
+        else "numbers"
+        for mention in mentions
+    ]
+
+
+def _by_kind(found: list[Mention], summary: str, exact: bool) -> dict[str, float | None]:
+    missing = [mention for mention in found if not mention.supported]
+    kinds = kinds_of(missing, summary, exact)
+    planted = [lexicon.FAVOURITES.get(mention.type) == mention.text for mention in missing]
+    return {
+        **{kind: float(kind in kinds) for kind in ("names", "numbers", "dates")},
+        "planted": float(any(planted)) if exact else None,
+        "other": float(not all(planted)) if exact else None,
+    }
+
+
 METRIC = Metric(
     name="mentions",
     label="Mentions",
     columns=(
         share("precision", "supported mentions"),
         share("unsupported", better="lower", headline=True),
+        share("names", "unsupported names", better="lower"),
+        share("numbers", "unsupported numbers", better="lower"),
+        share("dates", "unsupported dates", better="lower"),
+        share("planted", "unsupported planted day", better="lower"),
+        share("other", "unsupported but the planted day", better="lower"),
         share("checked", "with something to check", better="neither"),
         Column("details", "details a text", better="neither", digits=1),
         share("whole", "whole, approximate"),
