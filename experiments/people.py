@@ -10,7 +10,7 @@ equal).
 
 import math
 from collections.abc import Iterator, Sequence
-from itertools import combinations, groupby
+from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,20 +31,24 @@ from experiments.rows import EVIDENCE
 from experiments.tables import Record
 
 PEOPLE = EVIDENCE / "people.csv"
-ORDERS = ("vote", "vote and reference", "reference", "shortest")
+ORDERS = ("vote", "vote and reference", "reference", "shortest", "order of systems")
 
 
 class Marked(NamedTuple):
-    """Whose summaries people marked, and the similarity of the paper for such texts."""
+    """Whose summaries people marked, and the similarity of the paper for such texts.
+
+    similar: how many systems are left without the worst ones, that people tell apart at a glance.
+    """
 
     name: str
     combination: Combination
+    similar: int | None = None
 
 
 # By the field of people's mark: the mean of experts' marks for consistency (Fabbri et al., 2021),
 # the share of words outside of spans that people marked as hallucinated (Maynez et al., 2020).
 SETS = {
-    "expert_consistency": Marked("CNN/DM, 12 systems (SummEval)", "mean_r1_r2_rlsum"),
+    "expert_consistency": Marked("CNN/DM, 12 systems (SummEval)", "mean_r1_r2_rlsum", 10),
     "faithful_word": Marked("XSum, 4 systems (Maynez et al.)", "harmonic_r1_r2"),
 }
 
@@ -60,18 +64,32 @@ def command(paths: tuple[Path, ...]) -> None:
 
 
 def measured(path: Path) -> Iterator[dict[str, Any]]:
-    """A row for each document of a file of marked summaries; references are not candidates."""
-    records = [row for row in read_records(path) if not row.get("is_reference")]
-    mark = next((name for name in SETS if records and name in records[0]), None)
+    """A row for each document of a file of marked summaries; references are not candidates.
+
+    The order of systems is that of their mean marks in the other documents.
+    """
+    records = pd.DataFrame([row for row in read_records(path) if not row.get("is_reference")])
+    mark = next((name for name in SETS if name in records), None)
     if mark is None:
         raise BridoError(f"{path}: its first line has none of the marks {', '.join(SETS)}")
-    for document, group in groupby(records, key=lambda row: row["doc_id"]):
-        own = list(group)
-        scores = scored([row["summary"] for row in own], own[0]["reference"], SETS[mark])
-        marks = np.array([row[mark] for row in own], float)
-        pairs = [(i, j) for i, j in combinations(range(len(own)), 2) if marks[i] != marks[j]]
-        yield {"set": SETS[mark].name, "document": document, "pairs": len(pairs)} | {
-            name: sum(_right(one, marks, *pair) for pair in pairs) for name, one in scores.items()
+    own = SETS[mark]
+    yield from _rows(records, mark, own, own.name)
+    if own.similar:
+        means = records.groupby("system")[mark].mean().sort_values()
+        among = records[records.system.isin(means.index[-own.similar :])]
+        yield from _rows(among, mark, own, f"{own.name}, the {own.similar} similar ones")
+
+
+def _rows(records: pd.DataFrame, mark: str, own: Marked, name: str) -> Iterator[dict[str, Any]]:
+    sums, counts = (records.groupby("system")[mark].agg(kind) for kind in ("sum", "count"))
+    for document, rows in records.groupby("doc_id", sort=False):
+        scores = scored(list(rows.summary), rows.reference.iloc[0], own)
+        marks = rows[mark].to_numpy(float)
+        others = sums[rows.system].to_numpy() - marks
+        scores["order of systems"] = others / (counts[rows.system].to_numpy() - 1)
+        pairs = [(i, j) for i, j in combinations(range(len(rows)), 2) if marks[i] != marks[j]]
+        yield {"set": name, "document": document, "pairs": len(pairs)} | {
+            order: sum(_right(one, marks, *pair) for pair in pairs) for order, one in scores.items()
         }
 
 
@@ -100,7 +118,7 @@ def people() -> Iterator[Record]:
         for order in ORDERS:
             mean, low, high = (100 * value for value in interval([shares[order]]))
             record[order] = f"{mean:.1f} [{low:.1f}, {high:.1f}]"
-        for rival in ("reference", "shortest"):
+        for rival in ("reference", "shortest", "order of systems"):
             record[f"vote - {rival}"] = clear([shares["vote"] - shares[rival]])
         yield record
 
