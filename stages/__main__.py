@@ -74,7 +74,7 @@ def lanes(params: Params) -> list[list[str]]:
         + [f"evaluate@{metric}-{name}" for metric in metrics]
         for name in params.systems
     ]
-    return [*tuned, *variants, *others, ["check"]]
+    return [*tuned, *variants, *others]
 
 
 def _run(targets: Sequence[str]) -> None:

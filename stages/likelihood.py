@@ -1,7 +1,6 @@
 """Stage likelihood: base's log-probability of each candidate, with its document and with others.
 
-A signal of some orders, and what the check takes out of all of them. Several GPUs work
-side by side (see `runtime.workers`).
+A signal of some orders. Several GPUs work side by side (see `runtime.workers`).
 """
 
 from collections.abc import Sequence
@@ -26,17 +25,17 @@ from stages import paths
 
 
 def main() -> None:
-    """Write data/likelihood/validation.parquet, and a table of every split that an order needs."""
+    """Write data/likelihood: a table of every split that an order needs."""
     needs = read_json(paths.needs("likelihood"), "needs")
-    if paths.is_left_empty(paths.checkpoint("base")):
-        with atomic_folder(paths.likelihood("validation").parent):
-            say("likelihood: checkpoints.base.source is none: candidates have no log p")
+    if needs["splits"]:
+        measure(load_params(), needs["splits"], needs["prior"])
         return
-    measure(load_params(), needs["splits"], needs["prior"])
+    with atomic_folder(paths.likelihood("").parent):
+        say("likelihood: no order of the candidates asks for it")
 
 
 def measure(params: Params, splits: Sequence[str], prior: bool) -> None:
-    """Score the candidates of these splits, with other documents where an order or the check asks.
+    """Score the candidates of these splits, with other documents where an order asks.
 
     prior: whether an order takes away the candidates' likelihood with other documents.
 
@@ -66,15 +65,12 @@ def measure(params: Params, splits: Sequence[str], prior: bool) -> None:
     work = Splits("likelihood", fingerprint(keys), LIKELIHOOD, work_units, keys)
     make = partial(ProbabilityWorker, base, reading, runtime, settings)
     work.run(make, model_workers(runtime), "likelihood", runtime.log_seconds)
-    # Base scores what other models say too.
-    others_wrote = [name for name, one in params.generation.items() if one.checkpoint != "base"]
     for split in splits:
         metadata: dict[str, Any] = {
             "reading": reading.model_dump(mode="json"),
             "candidates": content_hash(paths.pool(split)),
             "others": others[split],
             "seed": settings.seed,
-            "other_writers": others_wrote,
         }
         work.write(split, paths.likelihood(split), metadata)
     work.clear()
@@ -83,13 +79,9 @@ def measure(params: Params, splits: Sequence[str], prior: bool) -> None:
 def _units(params: Params, split: str, needed: bool) -> list[ProbabilityUnit]:
     """The work on a split, with as many other documents as `likelihood.others` says, or none."""
     tables = paths.tables(split)
-    # The check compares all signals, on validation documents.
-    others = params.likelihood.others if needed or split == "validation" else 0
+    others = params.likelihood.others if needed else 0
     if others and (problem := lacks_others(tables, others)):
-        if needed:
-            raise BridoError(f"{paths.pool(split)}: {problem}")
-        say(f"likelihood {split}: candidates are not scored with other documents: {problem}")
-        others = 0
+        raise BridoError(f"{paths.pool(split)}: {problem}")
     return units(tables, params.runtime.documents_of_shard, others)
 
 

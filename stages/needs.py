@@ -31,12 +31,12 @@ def main() -> None:
 
 
 def splits_needed(params: Params, asks: Callable[[ScoringSettings], bool]) -> list[str]:
-    """The splits whose candidates an order asks about; validation always, for the check."""
+    """The splits whose candidates an order asks about."""
     if asks(params.scoring):  # of the system `elected` too
         return list(params.documents.splits)
     if any(asks(params.scoring_of(name)) for name in params.tuned):
         return list(paths.TUNING_SPLITS)
-    return ["validation"]
+    return []
 
 
 if __name__ == "__main__":

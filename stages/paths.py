@@ -12,8 +12,6 @@ METRICS = Path("metrics")
 REPORT = Path("report")
 # The splits whose documents get scores; those of test get candidates for the system `elected`.
 TUNING_SPLITS = ("train", "validation")
-# What the orders of the candidates know.
-VOTES = METRICS / "votes.json"
 # Which system the run keeps, and how it compares; its model, ready for use.
 CHOICE = METRICS / "choice.json"
 CHOSEN = DATA / "chosen"
@@ -30,7 +28,7 @@ def _of_split(folder: str, split: str) -> Path:
     return DATA / folder / f"{split}.parquet"
 
 
-# data/corpus/SPLIT.parquet, and so on; support/base.parquet is of base's own summaries.
+# data/corpus/SPLIT.parquet, and so on.
 corpus = partial(_of_split, "corpus")
 pool = partial(_of_split, "pool")
 similarity = partial(_of_split, "similarity")
@@ -67,8 +65,8 @@ def check_base(stage: str) -> None:
     if is_left_empty(checkpoint("base")):
         raise BridoError(
             f"{stage}: there is no base to train or to compare with (checkpoints.base.source: "
-            "none). Candidates, check and scores need none: `dvc repro score check elect`. For "
-            "more name a model there: a hub id or a folder"
+            "none). Candidates and scores need none: `dvc repro score elect`. For more "
+            "name a model there: a hub id or a folder"
         )
 
 

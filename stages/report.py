@@ -32,7 +32,6 @@ from brido.utils.progress import say
 from brido.utils.stored import json_text, read_json
 from brido.vote.consensus import ranking
 from brido.vote.select import score_documents
-from brido.vote.votes_text import WIDTH, votes_text
 from stages import paths
 from stages.seconds import seconds_line
 
@@ -40,6 +39,7 @@ PAGE = paths.REPORT / "index.html"
 # What the report shows of a document, beside its vote.
 COLUMNS = ("document", "references", "facts", "summaries", "candidates", "raw", "ended", "sources")
 CARD = paths.REPORT / "model_card.md"
+WIDTH = 100
 
 
 def main() -> None:
@@ -55,8 +55,6 @@ def main() -> None:
 def show() -> None:
     """Print the table of metrics/intervals.json, its warnings, and where to look next."""
     print(numbers_text(read_json(paths.METRICS / INTERVALS, "report")))
-    print("\nThe check of the orders, on validation documents:\n")
-    print(votes_text(read_json(paths.VOTES, "check")))
     print("\nSources of the candidates:\n")
     print(aligned(sources_rows(read_json(paths.SOURCES, "report"))))
     print("\n".join(["", *LEGEND]))
@@ -99,7 +97,6 @@ def report(params: Params) -> None:
         numbers,
         cases,
         mentions,
-        read_json(paths.VOTES, "check"),
         sources,
         choice,
         asked(paths.checkpoint("base"), params.reading_of("base"), documents),

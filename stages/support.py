@@ -1,4 +1,4 @@
-"""Stage support: how much of every candidate, and of base's own output, the source supports."""
+"""Stage support: how much of every candidate the source supports."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -8,8 +8,10 @@ from brido.checkers.table import SupportWorker, judge_of, units
 from brido.settings.load import load_params
 from brido.settings.params import Params
 from brido.tables import SUPPORT
-from brido.tables.fingerprint import base_of, content_hash
+from brido.tables.fingerprint import content_hash
+from brido.utils.atomic import atomic_folder
 from brido.utils.errors import run_command
+from brido.utils.progress import say
 from brido.utils.stored import read_json
 from brido.work.kept import code_key
 from brido.work.running import Splits
@@ -17,46 +19,40 @@ from brido.work.shards import fingerprint, table_keys
 from brido.work.worker import core_workers, model_workers
 from stages import paths
 
-# What base itself writes for the validation documents that have candidates.
-OWN = "base"
-
 
 def main() -> None:
-    """Write data/support/base.parquet, and a table of every split that an order needs."""
-    check(load_params(), read_json(paths.needs("support"), "needs")["splits"])
+    """Write data/support: a table of every split that an order needs."""
+    splits = read_json(paths.needs("support"), "needs")["splits"]
+    if splits:
+        check(load_params(), splits)
+        return
+    with atomic_folder(paths.support("").parent):
+        say("support: no order of the candidates asks for it")
 
 
 def check(params: Params, splits: Sequence[str]) -> None:
-    """Check the candidates of these splits, and base's own output of the validation documents.
-
-    Without a base (`none`) it has no output of its own.
-    """
-    own, judged = paths.decoded(OWN, "validation"), paths.corpus("validation")
-    size = params.runtime.documents_of_shard
-    work_units = {split: units(paths.tables(split), size) for split in splits}
-    has_own = not paths.is_left_empty(own.parent)
-    if has_own:
-        work_units[OWN] = units(paths.tables("validation", [OWN]), size, OWN)
+    """Check the candidates of these splits."""
     runtime, by_model = params.runtime, params.support.runs_model
+    size = runtime.documents_of_shard
+    work_units = {split: units(paths.tables(split), size) for split in splits}
     shared = fingerprint([params.support, size, code_key()], [Path(__file__)])
-    keys = {}
-    for name, parts in work_units.items():
-        split = "validation" if name == OWN else name
-        inputs = [paths.pool(split), paths.corpus(split)] + ([own] if name == OWN else [])
-        keys[name] = table_keys(shared, inputs, len(parts))
+    keys = {
+        split: table_keys(shared, [paths.pool(split), paths.corpus(split)], len(parts))
+        for split, parts in work_units.items()
+    }
     # A model's answers have a store of their own, and the model may be a folder that changes.
     kept = None if by_model else keys
     work = Splits("support", fingerprint(keys), SUPPORT, work_units, kept)
     make = partial(SupportWorker, params.support, runtime)
     workers = model_workers(runtime) if by_model else core_workers(runtime, threads=False)
     work.run(make, workers, "support", runtime.log_seconds)
-    described = {"support": params.support.model_dump(mode="json")}
-    judge = judge_of(judged, params.support)
-    for name in work_units:
-        source = paths.pool("validation" if name == OWN else name)
-        metadata = described | judge | {"candidates": content_hash(source)}
-        metadata |= {"base": base_of(own)} if has_own else {}
-        work.write(name, paths.support(name), metadata)
+    for split in splits:
+        metadata = {
+            "support": params.support.model_dump(mode="json"),
+            "candidates": content_hash(paths.pool(split)),
+        }
+        metadata |= judge_of(paths.corpus(split), params.support)
+        work.write(split, paths.support(split), metadata)
     work.clear()
 
 

@@ -32,7 +32,7 @@ from brido.stats import bootstrap_interval
 from brido.training.loss import contrastive_loss
 from brido.utils.commands import invoke
 from brido.utils.errors import ArgumentError, run_command
-from brido.vote.check import comparable_pairs, pair_accuracy
+from brido.vote.check import pair_accuracy
 from brido.vote.consensus import consensus_scores, eligible_scores, ranking
 from brido.vote.signals import combined, shuffled_scores
 from stages import checkpoint, download, generate, pool
@@ -291,7 +291,6 @@ CALLS = [
     lambda: candidate_log_likelihood(None, None, None, None, 1.0),
     lambda: pair_accuracy([[1.0]], [[1.0, 2.0]], [[1.0]]),
     lambda: pair_accuracy([[1.0, 2.0]], [[1.0, 2.0]], [[1.0, 2.0]], tolerance=NAN),
-    lambda: comparable_pairs([[1.0]], [[1.0, 2.0]]),
 ]  # fmt: skip
 
 

@@ -33,8 +33,7 @@ ROOMS = {
     "world": ("the embedded world: articles whose every detail can be checked", ""),
     "corpus": ("documents and references: world, hub, files", "sections tables utils world"),
     "models": ("what a language model is: families, checkpoints, prompts", "sections utils"),
-    "vote": ("Eq. 2, its signals, and whether they know anything",
-             "rouge sections stats tables utils work"),
+    "vote": ("Eq. 2 and its signals", "rouge sections tables utils work"),
     "checkers": ("does the source support a text?",
                  "models sections tables utils work world"),
     "search": ("token by token over logits", "models sections utils"),
@@ -52,7 +51,7 @@ ROOMS = {
     "settings": ("params.yaml, all sections together, read strictly",
                  "evaluation models sections utils"),
     "report": ("means, intervals, figures, the page",
-               "checkers evaluation models sections settings stats tables utils vote"),
+               "checkers evaluation models sections settings stats tables utils"),
 }  # fmt: skip
 # Command lines over the library; they may import any room.
 COMMANDS = {"cli", "__main__"}

@@ -21,7 +21,7 @@ NEEDS_INTERNET = {
     "brido qafacteval": "spacy_model: the spaCy pipeline",
 }
 # Other files of tests are not even read: that takes a minute of a processor.
-SHORT = {"PYTEST_ADDOPTS": "-k test_sentences --ignore-glob=tests/*/*"}
+SHORT = {"PYTEST_ADDOPTS": "-k test_no_circle --ignore-glob=tests/*/*"}
 
 
 def readme_commands() -> list[str]:

@@ -5,7 +5,6 @@ unsupported details is the *judge*: the facts of the embedded world if the corpu
 are exact, else the checker itself.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,48 +21,33 @@ from brido.work.worker import Advance, Result
 
 @dataclass(frozen=True)
 class SupportUnit:
-    """A part of the documents, with their candidates or, with `own`, with the model's own output.
-
-    `own` names the system in `tables.decoded` whose summaries are checked.
-    """
+    """A part of the documents of a split, with their candidates."""
 
     tables: SplitTables
     part: Part
-    own: str | None = None
 
     def __len__(self) -> int:
         return len(self.part)
 
-    def texts(self) -> list[tuple[CandidateDocument, Sequence[str]]]:
-        """Each document of the part with the texts to check."""
-        columns = ["document", "facts", "reference", "summaries" if self.own else "candidates"]
-        return [
-            (one, [one.summaries[self.own]] if self.own else one.candidates)
-            for batch in read_documents(self.tables, columns, self.part)
-            for one in batch
-        ]
+    def documents(self) -> list[CandidateDocument]:
+        """The documents of the part."""
+        columns = ["document", "facts", "reference", "candidates"]
+        return [one for batch in read_documents(self.tables, columns, self.part) for one in batch]
 
 
-def units(tables: SplitTables, size: int, own: str | None = None) -> list[SupportUnit]:
+def units(tables: SplitTables, size: int) -> list[SupportUnit]:
     """The work on a split in parts of `size` documents; BridoError as `parts_of`."""
-    return [SupportUnit(tables, part, own) for part in parts_of(tables, size)]
+    return [SupportUnit(tables, part) for part in parts_of(tables, size)]
 
 
 def judge_of(corpus: Path, settings: SupportSettings) -> dict[str, Any]:
     """What counts the unsupported details, for the support table's metadata.
 
-    judge: in words; exact: whether these are the facts of the world; second: whether the checker's
-    own `support` says something that the judge does not; rules: by which a text is whole, "" for
-    the world's grammar.
+    rules: by which a text is whole, "" for the world's grammar.
     """
     exact = has_facts(corpus)
     judge = "facts of the world" if exact else settings.checker
-    return {
-        "judge": judge,
-        "exact": exact,
-        "second": exact and not settings.reads_facts,
-        "rules": "" if exact else RULES,
-    }
+    return {"judge": judge, "rules": "" if exact else RULES}
 
 
 class SupportWorker:
@@ -79,8 +63,8 @@ class SupportWorker:
 
     def __call__(self, unit: SupportUnit) -> Result:
         """A row for each document, its texts in the order of their table."""
-        documents = unit.texts()
-        sources = [SourceText(one.document, one.reference, one.facts) for one, _ in documents]
-        checked = check_texts(sources, [texts for _, texts in documents], self._checker)
-        rows = [{"id": one.id} | row for (one, _), row in zip(documents, checked, strict=True)]
+        documents = unit.documents()
+        sources = [SourceText(one.document, one.reference, one.facts) for one in documents]
+        checked = check_texts(sources, [one.candidates for one in documents], self._checker)
+        rows = [{"id": one.id} | row for one, row in zip(documents, checked, strict=True)]
         return rows, {}

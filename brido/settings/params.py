@@ -54,7 +54,7 @@ class Params(Sections):
             yield "evaluation.geval.model: null names no judge, and stage evaluate needs one"
         if not self.has_base:
             yield (
-                "checkpoints.base.source is none: `dvc repro score check elect` makes candidates, "
+                "checkpoints.base.source is none: `dvc repro score elect` makes candidates, "
                 "check and scores. Training, and what compares with base, needs a model there"
             )
 

@@ -8,12 +8,10 @@ tables may hold further documents between them.
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from brido.tables.documents import CandidateDocument as CandidateDocument
 from brido.tables.documents import Documents, similarity_size
@@ -36,15 +34,13 @@ from brido.utils.errors import BridoError, quoted
 class SplitTables:
     """Where the tables of a split are; those that are not read may be None.
 
-    `own` is the support table of base's own output, `decoded` the summaries of each system, of
-    which `variants` come from a stage of their own.
+    `decoded` are the summaries of each system, of which `variants` come from a stage of their own.
     """
 
     pool: Path
     corpus: Path | None = None
     similarity: Path | None = None
     support: Path | None = None
-    own: Path | None = None
     likelihood: Path | None = None
     scores: Path | None = None
     decoded: Mapping[str, Path] = field(default_factory=dict)
@@ -70,7 +66,6 @@ class SplitTables:
             corpus=data / "corpus" / name,
             similarity=data / "similarity" / name,
             support=data / "support" / name,
-            own=data / "support" / "base.parquet",
             likelihood=data / "likelihood" / name,
             scores=None if tuned is None else data / "scores" / tuned / name,
             decoded={system: data / "decoded" / system / name for system in systems},
@@ -107,8 +102,6 @@ COLUMNS = {
     "reference": ("corpus", "summary"),
     "similarity": ("similarity", "similarity"),
     **{name: ("support", name) for name in SUPPORT.names[1:]},
-    "own_unsupported": ("own", "unsupported"),
-    "own_whole": ("own", "whole"),
     **{name: ("likelihood", name) for name in LIKELIHOOD.names[1:]},
     **{name: ("scores", name) for name in SCORES.names[1:]},
 }
@@ -116,14 +109,13 @@ _STAGES = {
     "pool": (POOL, "pool"),
     "corpus": (CORPUS, "download"),
     "support": (SUPPORT, "support"),
-    "own": (SUPPORT, "support"),
     "likelihood": (LIKELIHOOD, "likelihood"),
     "scores": (SCORES, "score"),
 }
 # Stages of dvc.yaml that make summaries; a tuned system's and a variant's is named like it.
 _DECODED_BY = {"reference": "download", "elected": "elect", "base": "decode_base"}
 # Lists that do not hold a value for each candidate.
-_NOT_BY_CANDIDATE = {"references", "facts", "own_unsupported", "own_whole"}
+_NOT_BY_CANDIDATE = {"references", "facts"}
 
 
 def decoded_by(system: str, variants: Container[str]) -> str:
@@ -172,24 +164,6 @@ def read_documents(
         )
         size = _check_lists(documents, size, found)
         yield documents
-
-
-def read_arrays(
-    tables: SplitTables, columns: Sequence[str]
-) -> tuple[list[str], dict[str, NDArray[Any]]]:
-    """All ids of a split, and columns of lists as arrays [documents, N] (see `Documents.array`).
-
-    Raises:
-        BridoError: see `read_documents`.
-    """
-    batches = list(read_documents(tables, columns))
-    ids = [name for documents in batches for name in documents.ids]
-    if not ids:
-        return [], {}
-    return ids, {
-        column: np.concatenate([documents.array(column) for documents in batches])
-        for column in columns
-    }
 
 
 def parts_of(tables: SplitTables, size: int) -> list[Part]:

@@ -13,7 +13,6 @@ from brido.cli.geval import read_summaries
 from brido.cli.main import group
 from brido.cli.qafacteval import read_documents
 from brido.cli.score import command as score
-from brido.cli.vote_check import read_candidates
 from brido.utils.commands import invoke
 from brido.utils.errors import BridoError
 from brido.utils.files import read_records
@@ -86,9 +85,9 @@ def test_stdin_is_read_as_a_file_is(monkeypatch, capsys):
         invoke(score, [name])
         return capsys.readouterr().out.splitlines()
 
-    # Rows that every command takes: score, vote-check, geval and qafacteval.
+    # Rows that every command takes: score, geval and qafacteval.
     rows = [row | {"summary": "A cat sat.", "own": ""} for row in ROWS]
-    readers = (score_lines, read_candidates, read_summaries, read_documents)
+    readers = (score_lines, read_summaries, read_documents)
     lines = "\n".join(json.dumps(row) for row in rows)
     spread = "\n".join(json.dumps(row, indent=2) for row in rows)
     for read in readers:

@@ -8,8 +8,6 @@ from pool_rows import pooled
 from ruamel.yaml import YAML
 
 from brido import tables
-from brido.vote.consensus import consensus_scores
-from brido.vote.votes import CheckSettings, check_votes
 
 # Towns of the embedded world, so that the exact mention finder knows them.
 TOWNS = ("Ashwick", "Bramford", "Colham", "Dunbury", "Elmton")
@@ -39,7 +37,7 @@ def similarity_matrix(random: np.random.Generator, count: int) -> np.ndarray:
 
 
 def write_run(folder: Path, documents: int = 12, count: int = 8, seed: int = 0) -> None:
-    """Write data/, metrics/votes.json and metrics/choice.json of a run of `documents` documents."""
+    """Write data/ and metrics/choice.json of a run of `documents` documents."""
     random = np.random.default_rng(seed)
     data = folder / "data"
     for split in ("validation", "test"):
@@ -56,7 +54,6 @@ def write_run(folder: Path, documents: int = 12, count: int = 8, seed: int = 0) 
         for split in ("test", "validation"):
             _write_evaluations(data, system, split, documents, random)
     (folder / "metrics").mkdir(parents=True, exist_ok=True)
-    (folder / "metrics/votes.json").write_text(json.dumps(_check(random, documents, count)))
     splits = {split: {"documents": documents} for split in ("validation", "test")}
     (data / "corpus/source.json").write_text(json.dumps({"source": "world", "splits": splits}))
     for system in ("base", "vote", "control"):
@@ -101,20 +98,6 @@ def page_data(page: Path) -> dict:
     html = page.read_text(encoding="utf-8")
     start = html.index('<script type="application/json" id="data">')
     return json.loads(html[html.index(">", start) + 1 : html.index("</script>", start)])
-
-
-def _check(random: np.random.Generator, documents: int, count: int) -> dict:
-    similarity = np.stack([similarity_matrix(random, count) for _ in range(documents)])
-    wrong, words = (random.integers(0, top, (documents, count)) for top in (2, 9))
-    found = {
-        "voters": np.ones((documents, count), bool),
-        "similarity": similarity,
-        "unsupported": wrong,
-        "words": words,
-        "own_unsupported": wrong[:, :1],
-    }
-    orders = {"vote": consensus_scores(similarity, 0)}
-    return check_votes(found, orders, CheckSettings("facts of the world", 0.15))
 
 
 def _document(split: str, index: int) -> dict:

@@ -9,14 +9,12 @@ from synthetic_run import HOSTILE
 
 from brido.report.metrics import Estimate
 from brido.report.page import Page, render_page
-from brido.report.page.data import Bar, VoteCheck
 from brido.report.summary import result_table
 
 INSTALL = (
     "the page's test needs a browser: `apt-get install chromium chromium-driver` (Debian), or put "
     "chromium and chromedriver on the PATH"
 )
-BAR = Bar("the vote", 0.6, 0.55, 0.62, "0.6 [.55, .62]")
 TABLE = [["a", "b"], [HOSTILE, "1"]]
 
 
@@ -33,7 +31,7 @@ def address(documents, tmp_path_factory):
     page = Page(
         "test", [("text", HOSTILE)], table, table, documents, ["base", "tuned"],
         "tuned", 0.0, "a vote", [HOSTILE], signatures={"x": HOSTILE}, prompt=PROMPT,
-        check=VoteCheck(["Electing helps."], [BAR], TABLE, "A note."),
+        sources=TABLE,
     )  # fmt: skip
     path = tmp_path_factory.mktemp("page") / "index.html"
     path.write_text(render_page(page)[0], encoding="utf-8")

@@ -6,7 +6,8 @@ import pytest
 
 from stages import needs, paths
 
-VALIDATION, TUNING = ["validation"], ["train", "validation"]
+NONE: list[str] = []
+TUNING = ["train", "validation"]
 EVERY = ["train", "validation", "test"]
 
 
@@ -31,25 +32,25 @@ def system(**scoring):
 @pytest.mark.parametrize(
     ("sections", "support", "likelihood", "prior"),
     [
-        ({"tuned": {"vote": {}}}, VALIDATION, VALIDATION, False),
+        ({"tuned": {"vote": {}}}, NONE, NONE, False),
         # A tuned system asks about the documents that it learns from; nobody elects by it.
-        ({"tuned": system(information=0.5)}, VALIDATION, TUNING, False),
-        ({"tuned": system(information=0.5, prior_weight=0.2)}, VALIDATION, TUNING, True),
-        ({"tuned": system(remove_base=True)}, VALIDATION, TUNING, False),
-        ({"tuned": system(support=0.5)}, TUNING, VALIDATION, False),
+        ({"tuned": system(information=0.5)}, NONE, TUNING, False),
+        ({"tuned": system(information=0.5, prior_weight=0.2)}, NONE, TUNING, True),
+        ({"tuned": system(remove_base=True)}, NONE, TUNING, False),
+        ({"tuned": system(support=0.5)}, TUNING, NONE, False),
         ({"tuned": {"vote": {}} | system(support=0.5, information=0.5)}, TUNING, TUNING, False),
         # A shuffled order needs neither.
-        ({"tuned": system(support=0.5, information=0.5, shuffle=True)}, *[VALIDATION] * 2, False),
+        ({"tuned": system(support=0.5, information=0.5, shuffle=True)}, *[NONE] * 2, False),
         # The shared order is that of `elected`, which chooses on test documents too.
         (
             {"scoring": {"information": 0.5, "prior_weight": 0.1}, "tuned": {"vote": {}}},
-            VALIDATION, EVERY, True,
+            NONE, EVERY, True,
         ),
         (
             {"scoring": {"information": 0.5, "prior_weight": 0.1}, "tuned": system(shuffle=True)},
-            VALIDATION, EVERY, True,
+            NONE, EVERY, True,
         ),
-        ({"scoring": {"support": 0.5}, "tuned": system(support=0.0)}, EVERY, VALIDATION, False),
+        ({"scoring": {"support": 0.5}, "tuned": system(support=0.0)}, EVERY, NONE, False),
         # Without test candidates, and with the default's entry `information`.
         (
             {"scoring": {"support": 0.5}, "documents": {"test": 0}, "systems": ["base"]},

@@ -175,8 +175,6 @@ def test_signatures_intervals_and_the_last_lines(finished):
     assert "report/index.html" in lines[-1]
     told = lines.index("The verdict:")
     assert lines[told + 2 : told + 4] == synthetic_run.VERDICT
-    votes = json.loads((folder / "metrics/votes.json").read_text())
-    assert votes["election"]["sentence"] in " ".join(printed.split())
 
 
 def test_page_holds_a_seeded_sample_with_exact_marks(finished):
@@ -216,7 +214,6 @@ def test_the_page_shows_the_documents_of_the_numbers_if_they_have_candidates(pro
     [
         ("data/evaluation/rouge/vote/test.parquet", "evaluate"),
         ("metrics/choice.json", "choose"),
-        ("metrics/votes.json", "check"),
         ("data/similarity/test.parquet", "pairwise"),
         ("data/chosen/model.safetensors", "choose"),
         ("data/pool/counts.json", "pool"),

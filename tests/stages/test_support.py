@@ -15,8 +15,7 @@ from brido.checkers.mentions import world_mentions
 from brido.checkers.table import SupportWorker
 from brido.models.checkpoint import load_checkpoint
 from brido.settings.load import load_params
-from brido.tables import CORPUS, DECODED, POOL, WORLD_CORPUS, read_metadata, write_table
-from brido.tables.fingerprint import base_of
+from brido.tables import CORPUS, POOL, WORLD_CORPUS, read_metadata, write_table
 from brido.utils.errors import BridoError
 from stages import likelihood, paths, support
 
@@ -33,7 +32,7 @@ def project(tmp_path, monkeypatch):
 
 
 def write(ids, with_candidates, facts=None):
-    """A corpus of `ids`, candidates of some of them, and base's own output of all."""
+    """A corpus of `ids`, and candidates of some of them."""
     corpus = [
         {"id": name, "document": DOCUMENT, "summary": "s", "references": ["s"]} for name in ids
     ]
@@ -42,11 +41,9 @@ def write(ids, with_candidates, facts=None):
     write_table(paths.corpus("validation"), [corpus], CORPUS if facts is None else WORLD_CORPUS)
     candidates = [pooled(name, TEXTS) for name in with_candidates]
     write_table(paths.pool("validation"), [candidates], POOL)
-    decoded = [{"id": name, "summary": f"It was {name} there.", "score": 0.0} for name in ids]
-    write_table(paths.decoded("base", "validation"), [decoded], DECODED)
 
 
-def test_every_candidate_and_base_itself_are_checked(project):
+def test_every_candidate_is_checked(project):
     write(["1", "2", "3", "4", "5", "1200"], ["2", "5", "1200"])
     support.main()
     rows = pq.read_table(paths.support("validation")).to_pylist()
@@ -55,13 +52,17 @@ def test_every_candidate_and_base_itself_are_checked(project):
         assert (row["support"], row["unsupported"], row["words"]) == (
             [1.0, 0.0, 1.0], [0, 3, 0], [6, 8, 0],
         )  # fmt: skip
-    own = pq.read_table(paths.support("base")).to_pylist()
-    assert [(row["id"], row["unsupported"], row["words"]) for row in own] == [
-        ("2", [1], [4]), ("5", [1], [4]), ("1200", [0], [4]),
-    ]  # fmt: skip
-    about = read_metadata(paths.support("validation"), "")
-    assert (about["judge"], about["exact"], about["second"]) == ("mentions", False, False)
-    assert about["base"] == base_of(paths.decoded("base", "validation"))
+    assert read_metadata(paths.support("validation"), "")["judge"] == "mentions"
+
+
+def test_without_an_order_that_asks_both_folders_are_empty(project):
+    small_project.write_needs(project, ())
+    for stage, folder in (
+        (support, paths.support("").parent),
+        (likelihood, paths.likelihood("").parent),
+    ):
+        stage.main()
+        assert list(folder.iterdir()) == []
 
 
 def test_on_the_world_the_facts_judge(project):
@@ -71,7 +72,7 @@ def test_on_the_world_the_facts_judge(project):
     (row,) = pq.read_table(paths.support("validation")).to_pylist()
     wanted = [sum(not each[2] for each in world_mentions(text, facts)) for text in TEXTS]
     assert row["unsupported"] == wanted
-    assert read_metadata(paths.support("base"), "")["exact"]
+    assert read_metadata(paths.support("validation"), "")["judge"] == "facts of the world"
 
 
 TEXTS_SCORED = ["w1 w2 w3", "w4", "", "w1 w2 w3 w9 w8 w7"]
@@ -83,7 +84,7 @@ def likelihood_project(folder, monkeypatch, **sections):
     monkeypatch.chdir(folder)
     torch.set_num_threads(1)
     small_project.write_project(folder, **sections)
-    small_project.write_needs(folder)
+    small_project.write_needs(folder, prior=True)
     corpus = pq.read_table(paths.corpus("validation")).to_pylist()
     write_table(
         paths.pool("validation"), [[pooled(row["id"], TEXTS_SCORED) for row in corpus]], POOL
@@ -134,13 +135,12 @@ def test_likelihoods_are_those_of_a_plain_forward_pass(tmp_path, monkeypatch, ot
             mean = sum(with_others) / others
             assert row["prior"][place] == pytest.approx(mean, abs=1e-4)
     about = read_metadata(paths.likelihood("validation"), "")
-    assert (about["others"], about["seed"], about["other_writers"]) == (others, 3, [])
+    assert (about["others"], about["seed"]) == (others, 3)
 
 
-def test_too_few_documents_matter_where_information_is_asked_for(tmp_path, monkeypatch, capsys):
+def test_too_few_documents_matter_where_information_is_asked_for(tmp_path, monkeypatch):
     likelihood_project(tmp_path, monkeypatch, likelihood={"others": 7})
-    likelihood.main()
-    assert "likelihood.others: each document needs 7 other documents" in capsys.readouterr().err
+    likelihood.measure(load_params(), ["validation"], prior=False)
     (first, *_) = pq.read_table(paths.likelihood("validation")).to_pylist()
     assert first["prior"] is None
     with pytest.raises(
@@ -180,7 +180,7 @@ def test_memory_that_runs_out_halves_the_texts_of_a_block(tmp_path, monkeypatch)
 
 def test_more_training_documents_score_no_validation_document_again(tmp_path, monkeypatch):
     likelihood_project(tmp_path, monkeypatch, likelihood={"others": 2})
-    small_project.write_needs(tmp_path, ("train", "validation"))
+    small_project.write_needs(tmp_path, ("train", "validation"), prior=True)
     corpus = pq.read_table(paths.corpus("train")).to_pylist()
     scored = []
     original = probability.ProbabilityWorker.__call__
@@ -208,14 +208,14 @@ def test_more_training_documents_check_no_validation_document_again(project, mon
     original = SupportWorker.__call__
 
     def counting(self, unit):
-        checked.extend(document.id for document, _ in unit.texts())
+        checked.extend(document.id for document in unit.documents())
         return original(self, unit)
 
     monkeypatch.setattr(SupportWorker, "__call__", counting)
     write(["1", "2"], ["1", "2"])
     support.main()
-    assert checked == ["1", "2", "1", "2"]
-    before = [paths.support(name).read_bytes() for name in ("validation", "base")]
+    assert checked == ["1", "2"]
+    before = paths.support("validation").read_bytes()
     checked.clear()
     small_project.write_corpus(project, "train", ["w1", "w2", "w3"])
     pools = [pooled(f"train-{number}", TEXTS) for number in range(3)]
@@ -223,14 +223,7 @@ def test_more_training_documents_check_no_validation_document_again(project, mon
     small_project.write_needs(project, ("train", "validation"))
     support.main()
     assert checked == ["train-0", "train-1", "train-2"]
-    assert [paths.support(name).read_bytes() for name in ("validation", "base")] == before
-    checked.clear()
-    write(["1", "2"], ["1", "2"])
-    rows = pq.read_table(paths.decoded("base", "validation")).to_pylist()
-    rows[0]["summary"] = "It was another."
-    write_table(paths.decoded("base", "validation"), [rows], DECODED)
-    support.main()
-    assert checked == ["1", "2"], "base's own output is another"
+    assert paths.support("validation").read_bytes() == before
 
 
 def test_cut_into_other_shards_it_ends_in_the_same_bytes(tmp_path, monkeypatch):

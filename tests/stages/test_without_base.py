@@ -13,7 +13,7 @@ from ruamel.yaml import YAML
 from brido.cli.main import group
 from brido.settings.load import check_params
 from brido.settings.presets import read_preset
-from brido.tables import POOL, SCORES, SUPPORT, read_rows
+from brido.tables import POOL, SCORES, read_rows
 from brido.utils.errors import BridoError
 from stages import paths
 
@@ -31,7 +31,7 @@ def test_the_preset_needs_no_base_for_candidates_and_scores():
     params = check_params(nothing())
     assert not params.has_base
     (sentence,) = [line for line in params.warnings() if "checkpoints.base.source" in line]
-    assert "dvc repro score check elect" in sentence
+    assert "dvc repro score elect" in sentence
     whole = check_params(read_preset("endpoint", PRESETS))
     assert whole.has_base
     assert list(whole.generation) == ["served"]
@@ -103,19 +103,14 @@ def write_and_run(folder, monkeypatch):
         stage(monkeypatch, "checkpoint", "base")
         stage(monkeypatch, "decode", "base")
         stage(monkeypatch, "generate", "served")
-        for name in ("pool", "pairwise", "needs", "support", "likelihood", "check", "elect"):
+        for name in ("pool", "pairwise", "needs", "support", "likelihood", "elect"):
             stage(monkeypatch, name)
         stage(monkeypatch, "score", "vote")
 
 
-def test_check_scores_and_pairs_come_without_a_base(served):
-    pool = read_rows(paths.pool("validation"), POOL, "")
-    assert len(read_rows(paths.support("validation"), SUPPORT, "")) == len(pool) > 0
-    assert not paths.support("base").exists()
-    assert len(read_rows(paths.scores("vote", "train"), SCORES, "")) > 0
-    check = json.loads(paths.VOTES.read_text())
-    assert set(check["taken_out"]) == {"copied", "length"}
-    assert "election" not in check
+def test_scores_and_pairs_come_without_a_base(served):
+    pool = read_rows(paths.pool("train"), POOL, "")
+    assert len(read_rows(paths.scores("vote", "train"), SCORES, "")) == len(pool) > 0
     done = CliRunner().invoke(group, ["export", "preferences", "-o", "pairs.jsonl"])
     assert done.exit_code == 0
     assert (served / "pairs.jsonl").read_text().count("\n") > 20
@@ -128,7 +123,7 @@ def test_check_scores_and_pairs_come_without_a_base(served):
 def test_what_needs_a_base_says_so(served, monkeypatch, name, arguments):
     with pytest.raises(BridoError, match=r"checkpoints\.base\.source") as caught:
         stage(monkeypatch, name, *arguments)
-    assert "dvc repro score check elect" in str(caught.value)
+    assert "dvc repro score elect" in str(caught.value)
 
 
 def test_messages_as_base_gets_them_need_a_base(served):

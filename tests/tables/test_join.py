@@ -27,7 +27,6 @@ from brido.tables.join import (
     decoded_by,
     num_candidates,
     parts_of,
-    read_arrays,
     read_documents,
     walk,
 )
@@ -63,13 +62,12 @@ def write_split(folder, corpus, ids, facts=False):
         for name in ids
     ]
     write_table(tables.scores, [rows], SCORES, about)
-    for path, size in ((tables.support, N), (tables.own, 1)):
-        rows = [
-            {"id": name, "support": [1.0] * size, "unsupported": [0] * size, "words": [9] * size}
-            | {"whole": [True] * size, "copied": [0.5] * size}
-            for name in ids
-        ]
-        write_table(path, [rows], SUPPORT, about)
+    rows = [
+        {"id": name, "support": [1.0] * N, "unsupported": [0] * N, "words": [9] * N}
+        | {"whole": [True] * N, "copied": [0.5] * N}
+        for name in ids
+    ]
+    write_table(tables.support, [rows], SUPPORT, about)
     rows = [
         {"id": name, "log_probability": [-1.0] * N, "prior": None, "tokens": [4] * N}
         for name in ids
@@ -128,18 +126,16 @@ def test_every_column_is_where_it_belongs(tmp_path):
     assert first.document == ""
     assert second.similarity.tolist() == np.arange(1.0, 13.0).reshape(3, 4).tolist()
 
-    columns = ["scores", "voters", "similarity", "own_unsupported", "words", "log_probability"]
-    ids, arrays = read_arrays(tables, columns)
-    assert ids == ["b", "d"]
-    assert {name: array.shape for name, array in arrays.items()} == {
+    columns = ["scores", "voters", "similarity", "words", "log_probability"]
+    (batch,) = read_documents(tables, columns)
+    assert {name: batch.array(name).shape for name in columns} == {
         "scores": (2, 3),
         "voters": (2, 3),
         "similarity": (2, 3, 4),
-        "own_unsupported": (2, 1),
         "words": (2, 3),
         "log_probability": (2, 3),
     }
-    assert np.isnan(arrays["scores"][:, 0]).all()
+    assert np.isnan(batch.array("scores")[:, 0]).all()
 
 
 @pytest.mark.parametrize(

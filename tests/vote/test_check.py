@@ -1,22 +1,14 @@
-"""Pair accuracy and the election against loops written out, and where they are defined at all."""
+"""Pair accuracy against loops written out, and where it is defined at all."""
 
 import math
-import random
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brido.stats import bootstrap_interval
 from brido.utils.errors import ArgumentError
-from brido.vote.check import (
-    accuracies,
-    comparable_pairs,
-    compared_shares,
-    pair_accuracy,
-    pair_counts,
-)
+from brido.vote.check import pair_accuracy
 
 
 def slow_pairs(unsupported, lengths, tolerance):
@@ -59,11 +51,6 @@ def test_accuracy_is_that_of_the_loops(table):
     wanted, count = slow_accuracy(scores, unsupported, lengths, tolerance)
     assert pairs == count
     assert found == pytest.approx(wanted, nan_ok=True)
-    indices = comparable_pairs(unsupported, lengths, tolerance)
-    triples = zip(*(part.tolist() for part in (
-        indices.documents, indices.better, indices.worse
-    )), strict=True)  # fmt: skip
-    assert sorted(triples) == sorted(slow_pairs(unsupported, lengths, tolerance))
 
 
 def test_the_edge_of_the_tolerance_counts():
@@ -76,78 +63,23 @@ def test_the_edge_of_the_tolerance_counts():
     assert pair_accuracy([[1, 0]], [[0, 1]], [[0, 17]], 1.0)[1] == 1
 
 
-def test_intervals_are_over_documents():
-    generator = random.Random(3)
-    scores = [[generator.random() for _ in range(6)] for _ in range(200)]
-    wrong = [[generator.randrange(2) for _ in range(6)] for _ in range(200)]
-    pairs = comparable_pairs(wrong, [[9] * 6] * 200)
-    better = [[-value for value in row] for row in wrong]
-    counts = np.stack([pair_counts(one, pairs) for one in (scores, better)])
-    share, perfect = accuracies(counts, 400, 0.95, 0)
-    assert (perfect.mean, perfect.low, perfect.high) == (1.0, 1.0, 1.0)
-    assert share.low < share.mean < share.high
-    # A document's pairs hang together: the interval is that of ratios of resampled sums.
-    random_state = np.random.default_rng(9)
-    picks = random_state.integers(0, 200, (4000, 200))
-    right, total = counts[0, :, 0][picks].sum(1), counts[0, :, 1][picks].sum(1)
-    low, high = np.quantile(right / total, [0.025, 0.975])
-    assert share.low == pytest.approx(low, abs=0.01)
-    assert share.high == pytest.approx(high, abs=0.01)
-
-
 def test_no_pair_has_no_accuracy():
     value, pairs = pair_accuracy([[1, 2]], [[1, 1]], [[3, 3]])
     assert math.isnan(value)
     assert pairs == 0
-    (share,) = accuracies(np.zeros((1, 4, 2)), 50, 0.9, 0)
-    assert math.isnan(share.mean)
-    assert math.isnan(share.low)
-
-
-def test_one_pair_has_an_accuracy():
-    (share,) = accuracies(np.array([[[1.0, 1.0]]]), 50, 0.9, 0)
-    assert (share.mean, share.count) == (1.0, 1)
-
-
-@pytest.mark.parametrize(("documents", "known"), [(1, False), (19, False), (20, True)])
-def test_an_interval_needs_pairs_of_twenty_documents(documents, known):
-    counts = np.zeros((2, 100, 2))
-    counts[:, :documents] = [[3.0, 3.0]]
-    counts[1, 50:53] = [[1.0, 2.0]]
-    first, second = accuracies(counts, 50, 0.9, 0)
-    assert (math.isnan(first.low), math.isnan(first.high)) == (not known, not known)
-    assert math.isnan(second.low) == (documents == 1)
-
-
-def test_compared_shares_are_means_and_the_intervals_of_their_seed():
-    random = np.random.default_rng(5)
-    first, second = random.random((2, 40))
-    first[3] = math.nan
-    found = compared_shares(first, second, 200, 0.9, 7)
-    for share, values in zip(found, (first, second, first - second), strict=True):
-        low, high = bootstrap_interval(values[:, None], 200, 0.9, 7)
-        assert (share.low, share.high) == (pytest.approx(low[0]), pytest.approx(high[0]))
-        assert (share.mean, share.count) == (pytest.approx(np.nanmean(values)), 39)
 
 
 @pytest.mark.parametrize(
     ("arrays", "named"),
     [
-        (([[0, 1]], [[1, 2, 3]]), "one shape"),
-        (([0, 1], [1, 2]), "one shape"),
-        (([[0, 1]], [[1, 1]], 1.1), "tolerance"),
-        (([[0, 1]], [[1, 1]], math.nan), "tolerance"),
+        (([[1, 0]], [[0, 1]], [[1, 2, 3]]), "one shape"),
+        (([1, 0], [0, 1], [1, 2]), "one shape"),
+        (([[1, 2]], [[0, 1, 1]], [[10, 10, 30]]), "one shape"),
+        (([["a", "b"]], [[0, 1]], [[10, 10]]), "scores"),
+        (([[1, 0]], [[0, 1]], [[1, 1]], 1.1), "tolerance"),
+        (([[1, 0]], [[0, 1]], [[1, 1]], math.nan), "tolerance"),
     ],
 )
 def test_what_has_no_meaning_is_refused(arrays, named):
     with pytest.raises(ArgumentError, match=named):
-        comparable_pairs(*arrays)
-
-
-@pytest.mark.parametrize(
-    "scores",
-    [[0.9, 0.1, 0.5], [[1, 2]], [[1, 2, 3, 4]], [[0.9, 0.1, 0.5]] * 2, [["a", "b", "c"]]],
-)
-def test_scores_of_another_shape_are_refused(scores):
-    with pytest.raises(ArgumentError, match="scores"):
-        pair_accuracy(scores, [[0, 1, 1]], [[10, 10, 30]])
+        pair_accuracy(*arrays)

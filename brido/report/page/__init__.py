@@ -15,7 +15,7 @@ from typing import Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-from brido.report.page.data import Shown, VoteCheck, document_json
+from brido.report.page.data import Shown, document_json
 from brido.report.sources import LEGEND
 from brido.report.summary import ResultTable
 
@@ -32,8 +32,7 @@ class Page:
     split: whose documents are shown. settings: (name, value) pairs; warnings, notes: full
     sentences; focus: the system that the filters compare with base. alpha: of section scoring;
     order: what its order of candidates is, in a few words. verdict: what the run answers, a
-    sentence or two each. sources: the rows of the table of sources. check: what the check of the
-    orders found. marks: sentences on how mentions are found. prompt: what base was asked, the text
+    sentence or two each. sources: the rows of the table of sources. marks: sentences on how mentions are found. prompt: what base was asked, the text
     before, between and behind the places of the document.
     """
 
@@ -49,7 +48,6 @@ class Page:
     verdict: Sequence[str] = ()
     warnings: Sequence[str] = ()
     notes: Sequence[str] = ()
-    check: VoteCheck | None = None
     sources: Sequence[Sequence[str]] = ()
     marks: str = ""
     prompt: Sequence[str] | None = None
@@ -94,7 +92,6 @@ def _parts(page: Page) -> list[tuple[str, str]]:
     sections = [
         ("documents", "Documents", True),
         ("results", "Results", True),
-        ("check", "What do the orders know?", page.check),
         ("sources", "Sources of the candidates", page.sources),
     ]
     return [(name, title) for name, title, there in sections if there]

@@ -15,7 +15,7 @@ from brido.checkers.mentions import Mention
 from brido.models.settings import ReadingSettings
 from brido.report.numbers import Numbers, base_note
 from brido.report.page import Page
-from brido.report.page.data import CaseMentions, Shown, vote_check
+from brido.report.page.data import CaseMentions, Shown
 from brido.report.settings import ReportSettings
 from brido.report.settings_text import run_order, settings_text
 from brido.report.sources import sources_rows
@@ -85,15 +85,14 @@ def make_page(
     numbers: Numbers,
     cases: Sequence[CandidateDocument],
     found: Sequence[CaseMentions],
-    votes: Mapping[str, Any],
     sources: Mapping[str, Any],
     choice: Mapping[str, Any],
     prompt: Asked | None = None,
 ) -> Page:
     """The page of a run; `found` are the mentions of `cases`, aligned.
 
-    `votes`, `sources` and `choice` are what votes.json, sources.json and choice.json say, `prompt`
-    is of `cases`. The filters compare base with the chosen system, or with the first tuned one
+    `sources` and `choice` are what sources.json and choice.json say, `prompt` is of `cases`. The
+    filters compare base with the chosen system, or with the first tuned one
     where base is chosen.
     """
     settings, scoring = params.report, params.scoring
@@ -126,7 +125,6 @@ def make_page(
             *([_GOOD_BY_RULES] if ("mentions", "good") in headline else []),
             *([f"† {voting_note(voting)}."] if voting else []),
         ],
-        check=vote_check(votes),
         sources=sources_rows(sources),
         prompt=prompt.pieces if prompt else None,
         marks=f"Marked are {marks}. {_UNSEEN}",

@@ -1,11 +1,11 @@
-"""What the page shows, as its scripts and its template read it: documents, and the check of orders.
+"""The documents of the page, as its scripts read them.
 
 A document is texts cut at their mentions, scores and similarities.
 """
 
 import base64
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,6 @@ import numpy as np
 from brido.checkers.mentions import Mention, mentions_of
 from brido.settings.params import Params
 from brido.tables.documents import CandidateDocument
-from brido.vote.votes_text import HEADINGS, interval, legend, table_rows
 
 
 @dataclass(frozen=True)
@@ -109,39 +108,3 @@ def parts(text: str, mentions: Sequence[Mention]) -> list[list[Any]]:
     if position < len(text):
         result.append([text[position:]])
     return result
-
-
-@dataclass(frozen=True)
-class Bar:
-    """What is left of an order: its accuracy with the interval (0 to 1), and both as text."""
-
-    label: str
-    mean: float
-    low: float
-    high: float
-    text: str
-
-
-@dataclass(frozen=True)
-class VoteCheck:
-    """The check's sentences, a bar an order, the table of orders, and what its columns mean."""
-
-    lines: Sequence[str]
-    bars: Sequence[Bar]
-    orders: Sequence[Sequence[str]]
-    note: str
-
-
-def vote_check(check: Mapping[str, Any]) -> VoteCheck:
-    """The content of metrics/votes.json for the page."""
-    rows = [*check["orders"].values(), *check["fixed"].values()]
-    bars = [_bar(row) for row in rows if row["left"] and row["left"]["mean"] is not None]
-    return VoteCheck(
-        check["lines"], bars, [list(HEADINGS), *table_rows(check)], " ".join(legend(check))
-    )
-
-
-def _bar(row: Mapping[str, Any]) -> Bar:
-    left = row["left"]
-    low, high = (left["mean"] if left[end] is None else left[end] for end in ("low", "high"))
-    return Bar(row["label"], left["mean"], low, high, interval(left))
