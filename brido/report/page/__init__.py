@@ -32,8 +32,9 @@ class Page:
     split: whose documents are shown. settings: (name, value) pairs; warnings, notes: full
     sentences; focus: the system that the filters compare with base. alpha: of section scoring;
     order: what its order of candidates is, in a few words. verdict: what the run answers, a
-    sentence or two each. sources: the rows of the table of sources. marks: sentences on how mentions are found. prompt: what base was asked, the text
-    before, between and behind the places of the document.
+    sentence or two each. sources: the rows of the table of sources. marks: sentences on how
+    mentions are found. prompt: what base was asked, the text before, between and behind the places
+    of the document.
     """
 
     split: str
