@@ -2,6 +2,7 @@
 
 import sys
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from brido.utils.errors import speak_plainly
 from brido.utils.lazy import lazy
@@ -20,6 +21,14 @@ if sys.argv[:1] == ["-m"] and any(
     speak_plainly()
     let_threads_sleep()
 
+if TYPE_CHECKING:
+    from brido.likelihood.likelihood import candidate_log_likelihood as candidate_log_likelihood
+    from brido.rouge.pairwise import similarity_matrix as similarity_matrix
+    from brido.search.search import diverse_beam_search as diverse_beam_search
+    from brido.summarizer import Summarizer as Summarizer
+    from brido.vote.consensus import consensus_scores as consensus_scores
+    from brido.vote.consensus import ranking as ranking
+
 # Loaded when asked for: `import brido` imports neither numpy nor PyTorch.
 _PUBLIC = {
     "candidate_log_likelihood": "likelihood.likelihood",
@@ -30,4 +39,4 @@ _PUBLIC = {
     "Summarizer": "summarizer",
 }
 __all__ = list(_PUBLIC)
-__getattr__, __dir__ = lazy(__name__, _PUBLIC, "torch")
+__getattr__, __dir__ = lazy(__name__, _PUBLIC)

@@ -7,7 +7,7 @@ from brido.utils.extras import extra
 def main() -> None:
     """Run the command that the command line names."""
     # Outside of the environment not even click is there.
-    with extra("pipeline"):
+    with extra():
         from brido.cli.main import main as commands
 
     commands(program="python -m brido")

@@ -1,6 +1,6 @@
 """Train a language model on the consensus of its own summaries, with TRL's GRPO.
 
-    pip install ".[trl]"
+    pip install ".[torch]" trl
     python examples/grpo.py --steps 200 --output grpo
     python examples/grpo.py --shuffled --output control      # the same scores, shuffled
 
@@ -33,7 +33,7 @@ def read_documents(file: Path | None, count: int) -> list[str]:
 
 def train(options: argparse.Namespace) -> None:
     """Run GRPO; the tuned model and its log are written to `options.output`."""
-    with extra("trl"):
+    with extra():
         from datasets import Dataset
         from transformers import AutoModelForCausalLM, AutoTokenizer
         from trl import GRPOConfig, GRPOTrainer

@@ -23,7 +23,7 @@ UV = Path(sysconfig.get_path("scripts")) / "uv"
 TESTS = {
     "": ["tests/vote/test_consensus.py", "tests/rouge/test_stemmer.py"],
     "torch": ["tests/likelihood/test_likelihood.py", "tests/search/test_own_search.py"],
-    "pipeline": ["tests/tables/test_tables.py", "tests/stages/test_train.py"],
+    "all": ["tests/tables/test_tables.py", "tests/stages/test_train.py"],
 }
 # The tests' own packages, as installed.
 TOOLS = ("pytest", "hypothesis", "pytest-timeout")

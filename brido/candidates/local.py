@@ -155,8 +155,10 @@ class Generator:
                 found[number] = Written(texts, scores[place], ended, groups[place])
             self._advance(len(numbers))
 
-        beams = isinstance(settings, SearchSettings)
-        rows = settings.num_beams if beams else settings.num_return_sequences
+        if isinstance(settings, SearchSettings):
+            rows = settings.num_beams
+        else:
+            rows = settings.num_return_sequences
         rows *= 1 + (guidance.others if guidance else 0)
         count, limit = self.language.family.batch_tokens, settings.max_length
         tokens = [count(length, rows, limit) for length in sources.mask.sum(1).tolist()]

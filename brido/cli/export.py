@@ -104,16 +104,16 @@ def command(**options: Any) -> None:
     asked = ExportOptions(**options)
     check_place(asked.output, asked.data)
     if asked.kind == "model":
-        with extra("pipeline"):
+        with extra():
             folder = asked.output or asked.data / "export" / "model"
             return export_system(asked.system, asked.data, folder)
     if asked.output is None and asked.scores is None:
         asked.output = asked.data / "export" / f"preferences-{asked.split}.parquet"
-    with extra("pipeline"):
+    with extra():
         pieces = _checked(asked)
     inputs = [] if asked.scores is None else [asked.scores]
     check_output(asked.output, inputs)
-    with extra("pipeline"), ExitStack() as stack:
+    with extra(), ExitStack() as stack:
         from brido.cli.preference_files import rows_of, write_pairs
         from brido.vote.preferences import pairs
 

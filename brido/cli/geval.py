@@ -58,7 +58,7 @@ def command(
             -S model=NAME -S base_url=http://localhost:8000/v1
     """
     flags = {name: True for name, is_set in (("dry_run", dry_run), ("replay", replay)) if is_set}
-    with extra("judge"):
+    with extra():
         _mark(summaries, output, *read_settings(params, changes, flags))
 
 

@@ -1,7 +1,7 @@
 """The command `brido`: every command of this package under one name.
 
-Each is the click command `command` of the module of its name, imported when it is called, so
-`brido --help` and `brido score` wait for no PyTorch.
+Each is the click command `command` of the module of its name, imported when it is called. No help
+waits for PyTorch: a command imports what it works with when it works.
 """
 
 import os
@@ -18,21 +18,27 @@ from brido.utils.errors import BridoError, close_to, run_command
 from brido.utils.extras import extra
 from brido.utils.waiting import let_threads_sleep
 
-# In the order of the help: the extra that a command needs, its line of help. Score and vote-check
-# need no extra but for compressed files and Parquet.
-COMMANDS = {
-    "summarize": ("pipeline", "summarize new documents with a tuned model"),
-    "compare": ("pipeline", "show two systems' summaries side by side"),
-    "score": ("pipeline", "give candidates scores by consensus, and ranks"),
-    "vote-check": ("pipeline", "check whether a vote finds better candidates"),
-    "export": ("pipeline", "write preference pairs, or the chosen model"),
-    "geval": ("judge", "let an LLM judge mark summaries (G-Eval)"),
-    "qafacteval": ("qafacteval", "score summaries with QAFactEval"),
-    "init": ("pipeline", "write params.yaml for documents of your own"),
-    "preset": ("pipeline", "put a preset's settings into params.yaml"),
-    "config": ("pipeline", "check params.yaml before a run"),
-    "options": ("pipeline", "print what the keys of params.yaml do"),
+# The groups of the help and their commands, each with its line there.
+GROUPS = {
+    "Texts": {
+        "summarize": "summarize new documents with a tuned model",
+        "score": "give candidates scores by consensus, and ranks",
+        "vote-check": "check whether a vote finds better candidates",
+        "geval": "let an LLM judge mark summaries (G-Eval)",
+        "qafacteval": "score summaries with QAFactEval",
+    },
+    "Projects": {
+        "init": "begin a project with documents of your own",
+        "compare": "show two systems' summaries side by side",
+        "export": "write preference pairs, or the chosen model",
+    },
+    "Settings": {
+        "config": "check params.yaml before a run",
+        "options": "print what the keys of params.yaml do",
+        "preset": "put a preset's settings into params.yaml",
+    },
 }
+COMMANDS = {name: line for group in GROUPS.values() for name, line in group.items()}
 
 
 class _Commands(click.Group):
@@ -44,8 +50,7 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        needs, _ = COMMANDS[name]
-        with extra(needs):
+        with extra():
             command: click.Command = import_module(f"brido.cli.{name.replace('-', '_')}").command
         return command
 
@@ -57,15 +62,17 @@ class _Commands(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """A line for each, from the table above: nothing is imported for it."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, job) for name, (_, job) in COMMANDS.items()])
+        """The groups with a line for each command: nothing is imported for it."""
+        width = max(map(len, COMMANDS))
+        for group, commands in GROUPS.items():
+            with formatter.section(group):
+                formatter.write_dl([(name.ljust(width), job) for name, job in commands.items()])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """The commands of the table above and the options of `brido`: nothing is imported."""
         commands = [
             CompletionItem(name, help=job)
-            for name, (_, job) in COMMANDS.items()
+            for name, job in COMMANDS.items()
             if name.startswith(incomplete)
         ]
         return commands + click.Command.shell_complete(self, ctx, incomplete)
@@ -73,6 +80,7 @@ class _Commands(click.Group):
 
 @click.group(
     cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
     invoke_without_command=True,
     epilog="`brido COMMAND --help` says more. Completion for bash (zsh and fish alike): "
     'eval "$(_BRIDO_COMPLETE=bash_source brido)"',
@@ -80,8 +88,8 @@ class _Commands(click.Group):
 @click.version_option(brido.__version__, message="brido %(version)s")
 @click.pass_context
 def group(context: click.Context) -> None:
-    """Score texts by consensus, check whether such a vote finds the better ones, and let judges
-    mark the result."""
+    """Summarizers that make up less: the candidates of a document vote, and a model learns from
+    the votes."""
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
 

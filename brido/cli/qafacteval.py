@@ -74,7 +74,7 @@ def command(
     """
     check_output(output, [documents], "JSON lines")
     rows = read_documents(documents)
-    with extra("qafacteval"):
+    with extra():
         from brido.evaluation.qafacteval.metric import QAFactEval
         from brido.work.folder import answers_file
     store = store or answers_file("qafacteval")

@@ -4,7 +4,18 @@
 section.
 """
 
+from typing import TYPE_CHECKING
+
 from brido.utils.lazy import lazy
+
+if TYPE_CHECKING:
+    from brido.endpoint.answers import Answer as Answer
+    from brido.endpoint.answers import AskedModel as AskedModel
+    from brido.endpoint.answers import Message as Message
+    from brido.endpoint.answers import Question as Question
+    from brido.endpoint.client import CallPlan as CallPlan
+    from brido.endpoint.client import Client as Client
+    from brido.endpoint.client import DryRun as DryRun
 
 # Loaded when asked for: the room's section is read with every params.yaml.
 _PUBLIC = {
@@ -17,4 +28,4 @@ _PUBLIC = {
     "CallPlan": "client",
 }
 __all__ = list(_PUBLIC)
-__getattr__, __dir__ = lazy(__name__, _PUBLIC, "judge")
+__getattr__, __dir__ = lazy(__name__, _PUBLIC)

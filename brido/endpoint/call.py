@@ -23,7 +23,7 @@ from brido.endpoint.settings import EndpointRuntime, api_key
 from brido.utils.errors import BridoError, causes, parsing
 from brido.utils.extras import extra
 
-with extra("judge"):
+with extra():
     import openai
     from openai import DefaultAsyncHttpxClient
 

@@ -19,7 +19,7 @@ from brido.endpoint.answers import CUT, FILTERED, NO_ANSWER, Answer, AskedModel,
 from brido.utils.extras import extra
 from brido.utils.store import Store, placeholders
 
-with extra("judge"):
+with extra():
     from filelock import FileLock, Timeout
 
 _TABLES = """

@@ -16,7 +16,7 @@ from brido.evaluation.qafacteval.declaration import METRIC as QAFACTEVAL
 from brido.utils.extras import extra
 from brido.work.settings import RuntimeSettings
 
-with extra("inspect"):
+with extra():
     from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
     from inspect_ai.solver import TaskState
 

@@ -2,7 +2,7 @@
 
 from brido.utils.extras import extra
 
-with extra("torch"):
+with extra():
     from brido.likelihood.information import information_terms
     from brido.likelihood.likelihood import candidate_log_likelihood
 

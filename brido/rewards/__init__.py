@@ -1,7 +1,13 @@
 """The vote as a reward for trainers that write several completions of each prompt."""
 
+from typing import TYPE_CHECKING
+
 from brido.utils.lazy import lazy
+
+if TYPE_CHECKING:
+    from brido.rewards.consensus import ConsensusReward as ConsensusReward
+    from brido.rewards.consensus import consensus_reward as consensus_reward
 
 _PUBLIC = {"ConsensusReward": "consensus", "consensus_reward": "consensus"}
 __all__ = list(_PUBLIC)
-__getattr__, __dir__ = lazy(__name__, _PUBLIC, "trl")
+__getattr__, __dir__ = lazy(__name__, _PUBLIC)

@@ -23,4 +23,4 @@ _PUBLIC = {
     **dict.fromkeys(_READERS.split(), "read"),
     "write_table": "write",
 }
-__getattr__, __dir__ = lazy(__name__, _PUBLIC, "pipeline")
+__getattr__, __dir__ = lazy(__name__, _PUBLIC)

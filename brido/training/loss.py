@@ -9,7 +9,7 @@ from typing import get_args
 from brido.utils.arguments import check_choices
 from brido.utils.extras import extra
 
-with extra("torch"):
+with extra():
     from torch import Tensor
 
     from brido.training.loss_arguments import (

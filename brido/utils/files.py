@@ -279,7 +279,7 @@ def _unquoted(line: str) -> str:
 
 
 def _parquet(path: Path) -> Rows:
-    with extra("pipeline"):
+    with extra():
         import pyarrow.parquet as pq
     number = 0
     with (

@@ -126,7 +126,7 @@ def output_text(path: Path | None, inputs: Iterable[str | Path] = ()) -> Iterato
             with io.TextIOWrapper(stream, encoding="utf-8") as text:
                 yield text
             return
-        with extra("pipeline"):
+        with extra():
             import pyarrow as pa
         with (
             pa.output_stream(stream, compression=compression) as packing,

@@ -110,7 +110,7 @@ def _opened(path: Path) -> io.BufferedReader:
     compression = COMPRESSIONS.get(path.suffix.lower())
     if compression is None:
         return path.open("rb")
-    with extra("pipeline"):
+    with extra():
         import pyarrow as pa
     with path.open("rb") as plain:
         # A download that unpacks leaves the ending. (The start of a zstd file takes many forms.)

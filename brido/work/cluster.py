@@ -169,7 +169,7 @@ def _room(share: dict[str, float], there: dict[str, float]) -> int:
 @contextlib.contextmanager
 def _connected() -> Iterator[ModuleType]:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    with extra("ray"):
+    with extra():
         import ray
     if ray.is_initialized():
         yield ray

@@ -11,7 +11,7 @@ from brido.models.checkpoint import save
 from brido.utils.commands import invoke
 
 pytestmark = pytest.mark.slow
-trl = pytest.importorskip("trl", reason='needs `pip install ".[trl]"`')
+trl = pytest.importorskip("trl", reason="needs `pip install trl`")
 
 ROWS = [
     {"document": f"The cat of day {n} sat in the sun.", "candidates": candidates}

@@ -14,7 +14,7 @@ from brido.rewards import ConsensusReward
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.slow
-trl = pytest.importorskip("trl", reason='needs `pip install ".[trl]"`')
+trl = pytest.importorskip("trl", reason="needs `pip install trl`")
 
 
 @pytest.fixture(scope="module")

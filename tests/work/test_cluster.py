@@ -48,7 +48,7 @@ def test_runtime_says_who_works():
 
 def test_without_ray_there_is_a_sentence_and_nobody_else_needs_it(work, monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(BridoError, match=r'ray is not installed.*pip install "\.\[ray\]"'):
+    with pytest.raises(BridoError, match=r'ray is not installed.*pip install "\.\[all\]"'):
         run(Shards("toy", "key", DECODED), UNITS, maker(work), RAY)
     run(Shards("toy", "key", DECODED), UNITS, maker(work))
 

@@ -77,7 +77,7 @@ def command(
         brido init own my/run --train my/articles.jsonl
     """
     # Here, since only a checkout has all that it needs.
-    with extra("pipeline"):
+    with extra():
         from brido.cli.init.place import check_place, checkout
         from brido.cli.init.write import write
 

@@ -4,7 +4,15 @@
 does the same for files; `METRIC` is its place in the pipeline.
 """
 
+from typing import TYPE_CHECKING
+
 from brido.utils.lazy import lazy
+
+if TYPE_CHECKING:
+    from brido.evaluation.geval.declaration import METRIC as METRIC
+    from brido.evaluation.geval.judge import EndpointRuntime as EndpointRuntime
+    from brido.evaluation.geval.judge import GEval as GEval
+    from brido.evaluation.geval.settings import GEvalSettings as GEvalSettings
 
 # Loaded when asked for: the command line says what is missing, and its --help needs nothing.
 _PUBLIC = {
@@ -14,4 +22,4 @@ _PUBLIC = {
     "GEvalSettings": "settings",
 }
 __all__ = list(_PUBLIC)
-__getattr__, __dir__ = lazy(__name__, _PUBLIC, "judge")
+__getattr__, __dir__ = lazy(__name__, _PUBLIC)

@@ -90,7 +90,7 @@ class QAFactEval:
         Raises:
             BridoError: a model is missing or wrong; the message says what to fetch and where from.
         """
-        with extra("qafacteval"):
+        with extra():
             pipeline = load_pipeline(spacy_model, answers)
         place = choose_device(device)
         folders = find_models(models)
