@@ -32,7 +32,6 @@ ELECTIONS = EVIDENCE / "election.csv"
 ELECTED = ", elected"
 CANDIDATES = 16
 SYSTEMS = {"base": "base", "chosen": None}
-METRICS = ("mentions", "world_judge", "rouge")
 
 
 def measure(folder: Path, setting: str, seed: int) -> pd.DataFrame:
@@ -69,8 +68,7 @@ def _write(folder: Path, place: Path, system: str, count: int | None) -> float:
     made = [{"id": id_, "summary": each.text, "score": 0.0} for id_, each in pairs]
     with chdir(place):
         write_table(paths.decoded(name, "test"), [made], DECODED, {})
-        for metric in METRICS:
-            evaluate(params, metric, name)
+        evaluate(params, name)
     return round(seconds, 1)
 
 

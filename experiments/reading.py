@@ -37,8 +37,8 @@ MEASURES = "measures.json"
 # What metric mentions says of each summary of a system, by kind.
 RULES = "rules.json"
 RULED = {
-    "nothing unsupported": lambda row: row["unsupported"] == 0,
-    "good": lambda row: row["good"] == 1,
+    "nothing unsupported": lambda row: row["mentions.unsupported"] == 0,
+    "good": lambda row: row["mentions.good"] == 1,
 }
 # What readers are told.
 RUBRIC = Path(__file__).with_name("rubric.md")
@@ -99,7 +99,7 @@ def write_sheet(run: Path, systems: Sequence[str], documents: int, seed: int) ->
 
 def _rules(run: Path, system: str, documents: int) -> dict[str, list[bool]] | None:
     """What metric mentions found in the first so many summaries of a system; None: not measured."""
-    path = run / "data/evaluation/mentions" / system / "test.parquet"
+    path = run / "data/evaluation" / system / "test.parquet"
     if not path.is_file():
         return None
     rows = pq.read_table(path).to_pylist()[:documents]

@@ -139,20 +139,19 @@ def collect(folder: Path, setting: str, seed: int) -> pd.DataFrame:
         BridoError: the folder has no evaluation, or a table of it is missing or damaged.
     """
     records = []
-    for path in sorted(folder.glob("data/evaluation/mentions/*/*.parquet")):
+    for path in sorted(folder.glob("data/evaluation/*/*.parquet")):
         system, split = path.parent.name, path.stem
         place = {"setting": setting, "seed": seed, "system": system, "split": split}
         records.append(place | _measured(folder, system, split))
     if not records:
-        raise BridoError(f"{folder} has no data/evaluation/mentions: its run is not finished")
+        raise BridoError(f"{folder} has no data/evaluation: its run is not finished")
     return make_rows(records)
 
 
 def _measured(folder: Path, system: str, split: str) -> dict[str, Any]:
     """Means and marks of a system's summaries of a split."""
     data = folder / "data"
-    tables = sorted(data.glob(f"evaluation/*/{system}/{split}.parquet"))
-    scores = read_scores({path.parts[-3]: path for path in tables})
+    scores = read_scores(data / "evaluation" / system / f"{split}.parquet")
     texts = read_table(data / "decoded" / system / f"{split}.parquet", DECODED, "decode")
     words = [len(row["summary"].split()) for row in texts]
     means = {name: _mean(scores, *column) for name, column in _MEASURED.items()}
@@ -170,8 +169,9 @@ def _mean(scores: Scores, metric: str, name: str) -> float:
 
 def _marks(scores: Scores) -> str:
     digits = np.nan_to_num(scores.column(("mentions", "unsupported"))).astype(int)
-    judge = next(name for name in _JUDGES if (name, "whole") in scores.columns)
-    whole, good = (scores.column((judge, name)) for name in ("whole", "good"))
+    judge = next((name for name in _JUDGES if (name, "whole") in scores.columns), None)
+    unknown = np.full(len(scores.ids), np.nan)
+    whole, good = (scores.column((judge, name)) if judge else unknown for name in ("whole", "good"))
     known = ~np.isnan(whole)
     marks = digits + 2 * np.nan_to_num(whole) + 4 * np.nan_to_num(good)
     return "".join(f"{int(value)}" for value in np.where(known, marks, digits + UNKNOWN))

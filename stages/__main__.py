@@ -57,22 +57,18 @@ def lanes_at_once(params: Params) -> int:
 
 def lanes(params: Params) -> list[list[str]]:
     """The stages of each system, in order, as targets of `dvc repro`: the longest lanes first."""
-    metrics = params.evaluation.metrics
     tuned = [
-        [*(f"{stage}@{name}" for stage in ("score", "train", "decode"))]
-        + [f"evaluate_tuned@{metric}-{name}" for metric in metrics]
+        [f"{stage}@{name}" for stage in ("score", "train", "decode", "evaluate_tuned")]
         for name in params.tuned
     ]
     # A variant of a tuned model has to wait for it: the last `dvc repro` makes it.
     variants = [
-        [f"vary@{name}", *(f"evaluate_variants@{metric}-{name}" for metric in metrics)]
+        [f"vary@{name}", f"evaluate_variants@{name}"]
         for name, variant in params.variants.items()
         if variant.checkpoint not in params.tuned
     ]
     others = [
-        [*(["elect"] if name == "elected" else [])]
-        + [f"evaluate@{metric}-{name}" for metric in metrics]
-        for name in params.systems
+        [*(["elect"] if name == "elected" else []), f"evaluate@{name}"] for name in params.systems
     ]
     return [*tuned, *variants, *others]
 

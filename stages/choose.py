@@ -64,12 +64,8 @@ def store(params: Params, system: str, lines: list[str]) -> None:
 
 def compared(params: Params, system: str, by: ColumnKey) -> Compared:
     """A system's numbers on validation documents."""
-    wanted = {by[0], ROUGE[0]} & set(params.evaluation.metrics)
-    tables = {name: paths.evaluation(name, system, "validation") for name in sorted(wanted)}
-    scores = read_scores(tables)
+    scores = read_scores(paths.evaluation(system, "validation"))
     rouge = scores.column(ROUGE) if ROUGE in scores.columns else None
-    if rouge is not None and np.isnan(rouge).all():
-        rouge = None
     return Compared(system, scores.column(by), lengths(params, system), rouge, scores.ids)
 
 
@@ -89,12 +85,7 @@ def reference_words(params: Params) -> float | None:
 def verdict_of(params: Params, choice: Choice, by: ColumnKey) -> list[str]:
     """The verdict, with numbers of test documents."""
     names = dict.fromkeys(["base", choice.chosen, *filter(None, [params.control])])
-    tables = {
-        name: read_scores(
-            {metric: paths.evaluation(metric, name) for metric in params.evaluation.metrics}
-        )
-        for name in names
-    }
+    tables = {name: read_scores(paths.evaluation(name)) for name in names}
     systems = {name: estimate(scores, params.report) for name, scores in tables.items()}
     pairs = [(choice.chosen, "base"), (choice.chosen, params.control), (params.control, "base")]
     differences: dict[str, Estimates] = {

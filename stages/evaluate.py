@@ -1,12 +1,11 @@
-"""Stage evaluate: one metric on one system's summaries, of test documents at least.
+"""Stage evaluate: all metrics of one system's summaries, a table for each split.
 
-    python -m stages.evaluate METRIC SYSTEM
+    python -m stages.evaluate SYSTEM
     python -m stages.evaluate METRIC --dry-run
 
-It reads data/corpus/SPLIT.parquet and data/decoded/SYSTEM/SPLIT.parquet, and writes
-data/evaluation/METRIC/SYSTEM/SPLIT.parquet: a row per document. What stage choose compares is
-measured on validation documents too. --dry-run says what a metric that asks a server would take for
-all systems together, and asks nothing.
+It writes data/evaluation/SYSTEM/{test,validation}.parquet: a row per document, a column for each
+column of a metric. On validation documents it measures what stage choose compares. --dry-run says
+what a metric that asks a server would take for all systems together, and asks nothing.
 """
 
 import sys
@@ -14,9 +13,20 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
 
 from brido.endpoint import DryRun
-from brido.evaluation.parts import PART, Measurer, column_means, join_signatures, read_inputs
+from brido.evaluation.metric import Inputs, Metric
+from brido.evaluation.parts import (
+    PART,
+    Measurer,
+    column_means,
+    join_metrics,
+    join_signatures,
+    read_inputs,
+)
 from brido.evaluation.registry import find_metric
 from brido.settings.load import load_params
 from brido.settings.params import Params
@@ -30,39 +40,68 @@ from brido.work.running import Splits
 from brido.work.shards import fingerprint
 from brido.work.worker import core_workers, model_workers
 from stages import paths
+from stages.arguments import name_given
 
 
 def main() -> None:
-    """Evaluate the metric and the system that the command line names."""
-    if len(sys.argv) != 3:
-        raise BridoError("usage: python -m stages.evaluate METRIC SYSTEM, or METRIC --dry-run")
-    name, system = sys.argv[1:]
-    if system == "--dry-run":
-        print(forecast(load_params(), name))
-        return
+    """Evaluate the system that the command line names."""
     params = load_params()
+    if sys.argv[2:] == ["--dry-run"]:
+        print(forecast(params, sys.argv[1]))
+        return
+    system = name_given("evaluate", "SYSTEM", params.all_systems, "a system")
     if system == "base":
-        paths.check_base(f"evaluate {name} base")
-    for split in splits_of(params, name, system):
-        evaluate(params, name, system, split)
+        paths.check_base("evaluate base")
+    evaluate(params, system, "test")
+    if system in params.choosable:
+        evaluate(params, system, "validation")
 
 
-def splits_of(params: Params, name: str, system: str) -> list[str]:
-    """The splits on which a metric of a system is measured: validation where stage choose asks."""
-    by = (params.choice.by or "").partition(".")[0]
-    chooses = system in params.choosable and (find_metric(name).chooses or name == by)
-    return ["test", "validation"] if chooses else ["test"]
+def metrics_of(params: Params, system: str, split: str) -> list[Metric]:
+    """The metrics that are measured: of validation documents those that stage choose compares.
+
+    Of the reference those that do not compare with references.
+    """
+    metrics = [find_metric(name) for name in params.evaluation.metrics]
+    if system == "reference":
+        metrics = [metric for metric in metrics if not metric.against_references]
+    if split == "validation":
+        by = (params.choice.by or "").partition(".")[0]
+        metrics = [metric for metric in metrics if metric.chooses or metric.name == by]
+    return metrics
 
 
-def evaluate(params: Params, name: str, system: str, split: str = "test") -> Path:
+class Measured(NamedTuple):
+    """The table of one metric, its signature, and the shards it was put together from."""
+
+    table: pa.Table
+    signature: dict[str, Any]
+    work: Splits | None = None
+
+
+def evaluate(params: Params, system: str, split: str = "test") -> Path:
     """Measure, write the table, and return its path."""
-    metric = find_metric(name)
-    corpus, decoded, made_by = _tables(params, system, split)
-    number = len(read_inputs(corpus, decoded, made_by).ids)
-    settings, runtime = getattr(params.evaluation, name), params.runtime
-    make = partial(Measurer, name, settings, runtime, corpus, decoded)
-    path, schema = paths.evaluation(name, system, split), evaluation_schema(metric.names)
-    label = f"{name} {system} {split}"
+    inputs = _inputs(params, system, split)
+    measured = {
+        metric.name: measure(params, metric, system, split, len(inputs.ids))
+        for metric in metrics_of(params, system, split)
+    }
+    path, names = paths.evaluation(system, split), params.evaluation.metrics
+    table = join_metrics(inputs.ids, names, {name: found.table for name, found in measured.items()})
+    signatures = {name: found.signature for name, found in measured.items()}
+    write_table(path, table.to_batches(), table.schema, {"signature": signatures})
+    for found in measured.values():
+        if found.work:
+            found.work.clear()
+    return path
+
+
+def measure(params: Params, metric: Metric, system: str, split: str, number: int) -> Measured:
+    """Measure one metric; finished parts are kept until the whole table is written."""
+    settings, runtime = getattr(params.evaluation, metric.name), params.runtime
+    corpus, decoded, _ = _tables(params, system, split)
+    make = partial(Measurer, metric.name, settings, runtime, corpus, decoded)
+    schema, label = evaluation_schema(metric.names), f"{metric.name} {system} {split}"
     if metric.whole:
         progress = partial(Progress, interval=runtime.log_seconds)
         try:
@@ -70,35 +109,35 @@ def evaluate(params: Params, name: str, system: str, split: str = "test") -> Pat
         except DryRun as found:
             raise DryRun(
                 f"runtime.endpoint.dry_run: nothing was asked, so there is no table of {system}. "
-                f"`python -m stages.evaluate {name} --dry-run` counts all systems; this one:\n"
-                f"{found}"
+                f"`python -m stages.evaluate {metric.name} --dry-run` counts all systems; this "
+                f"one:\n{found}"
             ) from None
-        write_table(path, [rows], schema, {"signature": join_signatures([said])})
+        measured = Measured(pa.Table.from_pylist(rows, schema), join_signatures([said]))
     else:
         # What other code has measured before a kill is not taken over.
         key = fingerprint([settings, code_key()], [corpus, decoded, Path(__file__)])
         units = {split: cut(number, PART)}
-        work = Splits(f"evaluate/{name}/{system}/{split}", key, schema, units)
+        work = Splits(f"evaluate/{metric.name}/{system}/{split}", key, schema, units)
         workers = model_workers(runtime) if metric.needs_runtime else core_workers(runtime, False)
         work.run(make, workers, label, runtime.log_seconds)
-        work.write(split, path, {"signature": join_signatures(work.said(split))})
-        work.clear()
-    means = column_means(path, metric.names)
+        table = pa.Table.from_batches(work.read(split), schema)
+        measured = Measured(table, join_signatures(work.said(split)), work)
+    means = column_means(measured.table, metric.names)
     shown = ", ".join(f"{column} {mean:.4g}" for column, mean in means.items())
     say(f"{label}: {shown or 'nothing measured'}")
-    return path
+    return measured
 
 
 def forecast(params: Params, name: str) -> str:
     """What asking for the metric of all systems would still take, one sum; nothing is asked."""
-    metric = find_metric(name)
+    metric, systems = find_metric(name), params.all_systems
     if not metric.whole:
         raise BridoError(f"{name} does not ask a server: there is nothing to count")
-    systems = params.all_systems
     tables = [
-        read_inputs(*_tables(params, system, split))
+        _inputs(params, system, split)
         for system in systems
-        for split in splits_of(params, name, system)
+        for split in ("test", *(["validation"] if system in params.choosable else []))
+        if metric in metrics_of(params, system, split)
     ]
     columns = ("ids", "documents", "summaries", "references")
     joined = {key: [*chain(*(getattr(table, key) for table in tables))] for key in columns}
@@ -110,6 +149,11 @@ def forecast(params: Params, name: str) -> str:
     except DryRun as found:
         return f"{name} of {', '.join(systems)}:\n{found}"
     raise BridoError(f"{name} has no dry run: there is nothing to count")
+
+
+def _inputs(params: Params, system: str, split: str) -> Inputs:
+    corpus, decoded, made_by = _tables(params, system, split)
+    return read_inputs(corpus, decoded, made_by)
 
 
 def _tables(params: Params, system: str, split: str) -> tuple[Path, Path, str]:

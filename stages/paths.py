@@ -95,6 +95,6 @@ def history(system: str) -> Path:
     return METRICS / "training" / f"{system}.csv"
 
 
-def evaluation(metric: str, system: str, split: str = "test") -> Path:
-    """data/evaluation/METRIC/SYSTEM/SPLIT.parquet."""
-    return DATA / "evaluation" / metric / system / f"{split}.parquet"
+def evaluation(system: str, split: str = "test") -> Path:
+    """data/evaluation/SYSTEM/SPLIT.parquet."""
+    return DATA / "evaluation" / system / f"{split}.parquet"

@@ -12,7 +12,6 @@ from brido.report.numbers import (
     INTERVALS,
     Numbers,
     measure,
-    metrics_of,
     numbers_text,
     write_numbers,
 )
@@ -68,11 +67,7 @@ def show() -> None:
 def report(params: Params) -> None:
     """Write the numbers, metrics/figures, the page and the model card."""
     choice = read_json(paths.CHOICE, "choose")
-    tables = {
-        system: {name: paths.evaluation(name, system) for name in metrics}
-        for system in params.all_systems
-        if (metrics := metrics_of(system, params.evaluation.metrics))
-    }
+    tables = {system: paths.evaluation(system) for system in params.all_systems}
     summaries = {name: paths.decoded(name, "test") for name in params.all_systems}
     say(f"report: {params.report.bootstrap_samples:,} bootstrap samples, {len(tables)} systems")
     base, tuned = base_of(paths.decoded("base", "validation")), list(params.tuned)

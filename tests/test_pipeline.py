@@ -1,6 +1,7 @@
 """Which stages a changed parameter reruns: read off DVC's graph, and once by a real run."""
 
 import json
+import re
 
 import networkx
 import pytest
@@ -14,19 +15,19 @@ SYSTEMS = ("reference", "base", "elected", *VARIANTS, *TUNED)
 
 def each(stage, systems=TUNED):
     """A stage of these systems."""
-    return {f"{stage}{'-' if stage == 'evaluate' else '@'}{system}" for system in systems}
+    return {f"{stage}@{system}" for system in systems}
 
 
 END = {"choose", "report"}
 TAIL = {*each("train"), *each("decode"), *each("evaluate"), *END}
-ELECT = {"elect", "evaluate-elected"}
+ELECT = {"elect", "evaluate@elected"}
 EVALUATE_ALL = each("evaluate", SYSTEMS)
 VARY = {*each("vary", VARIANTS), *each("evaluate", VARIANTS)}
 ORDERS = {*each("score"), *TAIL}
 AFTER_SUPPORT = {*ORDERS, *ELECT}
 AFTER_POOL = {"pairwise", "support", "likelihood", *AFTER_SUPPORT}
 AFTER_GENERATE = {"generate@base", "pool", *AFTER_POOL}
-CONTROL = {"score@control", "train@control", "decode@control", "evaluate-control"}
+CONTROL = {"score@control", "train@control", "decode@control", "evaluate@control"}
 
 
 @pytest.fixture(scope="module")
@@ -51,10 +52,8 @@ def rerun(graph, key):
 
 
 def _short(name):
-    """evaluate_tuned@METRIC-SYSTEM -> evaluate-SYSTEM: the metric does not matter here."""
-    stage, _, item = name.partition("@")
-    is_evaluation = stage.startswith("evaluate")
-    return f"evaluate-{item.split('-')[-1]}" if is_evaluation else f"{stage}@{item}".strip("@")
+    """evaluate_tuned@SYSTEM and evaluate_variants@SYSTEM -> evaluate@SYSTEM."""
+    return re.sub("^evaluate_[a-z]+", "evaluate", name)
 
 
 @pytest.mark.parametrize(
@@ -73,15 +72,16 @@ def _short(name):
         ("training.gamma", TAIL),
         ("tuned.control.scoring.shuffle", {"needs", *CONTROL, *END}),
         ("tuned.control.training.gamma", {"needs", *CONTROL, *END}),
-        ("variants.guided.guidance.weight", {"vary@guided", "evaluate-guided", *END}),
+        ("variants.guided.guidance.weight", {"vary@guided", "evaluate@guided", *END}),
         (
             "decoding.length_penalty",
-            {"decode_base", *VARY, *EVALUATE_ALL, *each("decode"), *END} - {"evaluate-reference"},
+            {"decode_base", *VARY, *EVALUATE_ALL, *each("decode"), *END}
+            - {"evaluate@reference", "evaluate@elected"},
         ),
         (
             "reading.default.max_source_tokens",
             # Fine-tuning reads as later stages do; what does not fine-tune comes back as it was.
-            {"checkpoint@base", "decode_base", "evaluate-base", *VARY, *AFTER_GENERATE},
+            {"checkpoint@base", "decode_base", "evaluate@base", *VARY, *AFTER_GENERATE},
         ),
         ("choice.rouge_loss", END),
         ("choice.among", {*EVALUATE_ALL, *END}),

@@ -1,15 +1,16 @@
-"""One metric of one system's summaries, part by part: what the workers of stage evaluate do."""
+"""Metrics of one system's summaries: measured part by part by workers, joined to one table."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from brido.evaluation import Inputs
 from brido.evaluation.registry import find_metric
-from brido.tables import CORPUS, DECODED, evaluation_schema, has_facts, read_columns
+from brido.tables import CORPUS, DECODED, evaluation_schema, has_facts
 from brido.tables.walk import Part, Table, walk
 from brido.utils.errors import BridoError
 from brido.utils.progress import MakeProgress, quiet
@@ -52,7 +53,7 @@ def read_inputs(
 
 
 class Measurer:
-    """Rows of a metric's table.
+    """Rows of one metric.
 
     Made from the metric's name, its settings, section runtime and the tables of corpus and
     summaries; then see `brido.work.worker.MakeWorker`. `progress` shows what goes on inside a
@@ -109,8 +110,29 @@ def join_signatures(parts: list[dict[str, Any]]) -> dict[str, Any]:
     return first | {name: sum(part["counts"][name] for part in parts) for name in names}
 
 
-def column_means(path: Path, names: Sequence[str]) -> dict[str, float]:
-    """The mean of each column of an evaluation table that has a number at all."""
-    table = read_columns(path, evaluation_schema(names), "evaluate", list(names))
+def join_metrics(
+    ids: Sequence[str], names: Sequence[str], tables: Mapping[str, pa.Table]
+) -> pa.Table:
+    """One table of all metrics: id, METRIC.COLUMN of every metric in `names`, and `detail`.
+
+    ids: the documents, those of each table. A metric without a table was not measured: its columns
+    are null. `detail` is a JSON object with the detail of each metric that was.
+    """
+    columns: dict[str, Any] = {"id": pa.array(ids)}
+    for name in names:
+        for column in find_metric(name).names:
+            known = tables[name][column] if name in tables else pa.nulls(len(ids), pa.float64())
+            columns[f"{name}.{column}"] = known
+    details = [table["detail"].to_pylist() for table in tables.values()]
+    columns["detail"] = [
+        "{" + ", ".join(f'"{name}": {own}' for name, own in zip(tables, row, strict=True)) + "}"
+        for row in (zip(*details, strict=True) if details else [()] * len(ids))
+    ]
+    schema = evaluation_schema([name for name in columns if name not in ("id", "detail")])
+    return pa.table(columns, schema=schema)
+
+
+def column_means(table: pa.Table, names: Sequence[str]) -> dict[str, float]:
+    """The mean of each column of a metric's table that has a number at all."""
     means = {name: pc.mean(table[name]).as_py() for name in names}
     return {name: mean for name, mean in means.items() if mean is not None}

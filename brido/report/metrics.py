@@ -1,7 +1,7 @@
 """From evaluation tables to numbers: means, intervals, paired differences, signatures."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -53,48 +53,27 @@ Estimates = dict[str, dict[str, Estimate]]
 NAMED_ESTIMATES = TypeAdapter(dict[str, Estimates])
 
 
-def read_scores(tables: Mapping[str, Path]) -> Scores:
-    """One system's evaluation tables (metric -> path) side by side, aligned by document.
+def read_scores(path: Path) -> Scores:
+    """One system's evaluation table; a column without any number is left out.
 
     Raises:
-        BridoError: a table is missing or damaged, or the tables hold different documents.
+        BridoError: the table is missing or damaged.
     """
-    ids: list[str] = []
-    first = ""
-    columns: list[ColumnKey] = []
-    values: list[NDArray[np.float64]] = []
-    signatures: dict[str, Any] = {}
-    for metric, path in tables.items():
-        table = _read(path)
-        found = table.column("id").to_pylist()
-        if not columns:
-            ids, first = found, str(path)
-        elif found != ids:
-            raise BridoError(
-                f"{path} and {first} hold different documents ({len(found):,} and {len(ids):,} "
-                "rows): make both again with `dvc repro report`"
-            )
-        for name in table.column_names[1:]:
-            columns.append((metric, name))
-            numbers = table.column(name).cast(pa.float64()).fill_null(math.nan)
-            values.append(numbers.to_numpy())
-        metadata = read_metadata(path, "evaluate")
-        signatures[metric] = metadata.get("signature", metadata)
-    if not ids:
-        raise BridoError("nothing was evaluated: check evaluation.metrics and data")
-    return Scores(ids, columns, np.stack(values, axis=1), signatures)
-
-
-def _read(path: Path) -> pa.Table:
     with open_table(path, pa.schema([pa.field("id", pa.string())]), "evaluate") as file:
         schema = file.schema_arrow
-    numeric = [
-        field.name
-        for field in schema
-        if pa.types.is_floating(field.type) or pa.types.is_integer(field.type)
-    ]
-    names = ["id", *numeric]
-    return read_columns(path, schema, "evaluate", names).select(names)
+    names = [name for name in schema.names if "." in name]
+    table = read_columns(path, schema, "evaluate", ["id", *names])
+    columns: list[ColumnKey] = []
+    values: list[NDArray[np.float64]] = []
+    for name in names:
+        numbers = table.column(name).fill_null(math.nan).to_numpy()
+        if not np.isnan(numbers).all():
+            metric, _, column = name.partition(".")
+            columns.append((metric, column))
+            values.append(numbers)
+    ids = table.column("id").to_pylist()
+    signatures = read_metadata(path, "evaluate").get("signature", {})
+    return Scores(ids, columns, np.array(values).reshape(-1, len(ids)).T, signatures)
 
 
 def estimate(scores: Scores, settings: ReportSettings) -> Estimates:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from brido.evaluation.registry import find_metric
 from brido.report.display import ColumnKey
 from brido.report.metrics import (
     NAMED_ESTIMATES,
@@ -50,15 +49,8 @@ class Numbers:
     control: str | None = None
 
 
-def metrics_of(system: str, metrics: Sequence[str]) -> list[str]:
-    """The metrics to report of a system: comparing the reference with itself says nothing."""
-    if system != "reference":
-        return list(metrics)
-    return [name for name in metrics if not find_metric(name).against_references]
-
-
 def measure(
-    tables: Mapping[str, Mapping[str, Path]],
+    tables: Mapping[str, Path],
     decoded: Mapping[str, Path],
     settings: ReportSettings,
     base: str,
@@ -67,14 +59,16 @@ def measure(
 ) -> Numbers:
     """Means, intervals, paired differences from base and from the control, and warnings.
 
-    tables: system -> metric -> its evaluation table; decoded: system -> its summaries; base: which
-    base they belong to (`brido.tables.fingerprint`); beside: the systems that are compared with the
+    tables: system -> its evaluation table; decoded: system -> its summaries; base: which base they
+    belong to (`brido.tables.fingerprint`); beside: the systems that are compared with the
     control too (base and the control itself are left out of them).
 
     Raises:
         BridoError: a table is missing or damaged, or tables hold different documents.
     """
-    scores = {system: read_scores(paths) for system, paths in tables.items()}
+    read = {system: read_scores(path) for system, path in tables.items()}
+    # Of the reference nothing may be measured: metrics may all compare with the references.
+    scores = {system: found for system, found in read.items() if found.columns}
     systems = {name: estimate(item, settings) for name, item in scores.items()}
     others = [name for name in scores if name not in {"reference", "base"}]
     pairs = [(name, "base") for name in others]

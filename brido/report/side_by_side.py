@@ -124,10 +124,12 @@ def _quality(data: Path, system: str, by: ColumnKey | None) -> dict[str, float]:
     """The number that decides, by document; empty where it was not measured."""
     if by is None:
         return {}
-    path = data / "evaluation" / by[0] / system / "test.parquet"
+    path = data / "evaluation" / system / "test.parquet"
     if not path.is_file():
         return {}
-    scores = read_scores({by[0]: path})
+    scores = read_scores(path)
+    if by not in scores.columns:
+        return {}
     return dict(zip(scores.ids, scores.column(by).tolist(), strict=True))
 
 

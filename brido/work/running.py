@@ -9,7 +9,7 @@ few units are in work at once, so memory stays constant.
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import islice
 from pathlib import Path
@@ -220,10 +220,13 @@ class Splits:
         """Return what the workers said of each unit of the split."""
         return [self._shards.metadata(number) for number in self._numbers[split]]
 
+    def read(self, split: str) -> Iterator[pa.RecordBatch]:
+        """Return the rows of the split, in order."""
+        return self._shards.read(self._numbers[split])
+
     def write(self, split: str, path: Path, metadata: dict[str, Any]) -> None:
         """Put the split's table together at `path`."""
-        rows = self._shards.read(self._numbers[split])
-        write_table(path, rows, self._shards.schema, metadata)
+        write_table(path, self.read(split), self._shards.schema, metadata)
 
     def clear(self) -> None:
         """Remove the work folder, or keep its shards: call it when all tables are written."""

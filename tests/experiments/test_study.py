@@ -86,16 +86,22 @@ def table(path: Path, **columns) -> None:
 def finished(folder: Path, known: bool = True) -> Path:
     """A folder as `dvc repro` leaves it: three documents, base alone."""
     data = folder / "data"
-    table(data / "evaluation/rouge/base/test.parquet", r1=[10.0, 20.0, 60.0], r2=[1.0, 2.0, 3.0])
-    judged = {"whole": [1.0, 1.0, 0.0], "good": [1.0, 0.0, 0.0]}
-    unknown = dict.fromkeys(judged, pa.array([None] * 3, pa.float64()))
-    table(
-        data / "evaluation/mentions/base/test.parquet", unsupported=[0.0, 1.0, 0.0],
-        details=[2.0, 4.0, 0.0], precision=[1.0, 0.5, None], **unknown,
-    )  # fmt: skip
+    columns: dict[str, object] = {
+        "rouge.r1": [10.0, 20.0, 60.0],
+        "rouge.r2": [1.0, 2.0, 3.0],
+        "mentions.unsupported": [0.0, 1.0, 0.0],
+        "mentions.details": [2.0, 4.0, 0.0],
+        "mentions.precision": [1.0, 0.5, None],
+        "mentions.whole": pa.array([None] * 3, pa.float64()),
+        "mentions.good": pa.array([None] * 3, pa.float64()),
+    }
     if known:
-        sound = [1.0, 0.0, 0.5]
-        table(data / "evaluation/world_judge/base/test.parquet", **judged, sound=sound)
+        columns |= {
+            "world_judge.whole": [1.0, 1.0, 0.0],
+            "world_judge.good": [1.0, 0.0, 0.0],
+            "world_judge.sound": [1.0, 0.0, 0.5],
+        }
+    table(data / "evaluation/base/test.parquet", **columns)
     texts = [("a", "one two three"), ("b", "one"), ("c", "one two")]
     rows = [{"id": name, "summary": text, "score": 0.0} for name, text in texts]
     path = data / "decoded/base/test.parquet"
@@ -119,7 +125,7 @@ def test_rows_are_what_the_tables_of_a_run_say(tmp_path, known, marks):
 
 
 def test_a_folder_without_a_finished_run_has_no_rows(tmp_path):
-    with pytest.raises(BridoError, match="data/evaluation/mentions"):
+    with pytest.raises(BridoError, match="data/evaluation"):
         collect(tmp_path, "one", 3)
 
 

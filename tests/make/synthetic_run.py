@@ -144,9 +144,11 @@ def _write_votes(data: Path, documents: int, count: int, random: np.random.Gener
 def _write_evaluations(
     data: Path, system: str, split: str, documents: int, random: np.random.Generator
 ) -> None:
+    rows: list[dict] = [
+        {"id": _document(split, index)["id"], "detail": "{}"} for index in range(documents)
+    ]
     for metric, names in SUBMETRICS.items():
-        rows = []
-        for index in range(documents):
+        for index, row in enumerate(rows):
             centre = 0.5 + 0.1 * GAINS[system]
             numbers: dict = {name: float(random.normal(centre, 0.1)) for name in names}
             if metric == "world_qa":
@@ -159,11 +161,10 @@ def _write_evaluations(
                     numbers = dict.fromkeys(names)
             if metric == "extractiveness":
                 numbers["length"] = float(random.integers(14, 20))
-            identity = _document(split, index)["id"]
-            rows.append({"id": identity, **numbers, "detail": "{}"})
-        tables.write_table(
-            data / f"evaluation/{metric}/{system}/{split}.parquet",
-            [rows],
-            tables.evaluation_schema(names),
-            {"signature": {"implementation": metric, "version": "1", "n": documents}},
-        )
+            row |= {f"{metric}.{name}": value for name, value in numbers.items()}
+    names = [f"{metric}.{name}" for metric, own in SUBMETRICS.items() for name in own]
+    signature = {
+        metric: {"implementation": metric, "version": "1", "n": documents} for metric in SUBMETRICS
+    }
+    path = data / f"evaluation/{system}/{split}.parquet"
+    tables.write_table(path, [rows], tables.evaluation_schema(names), {"signature": signature})

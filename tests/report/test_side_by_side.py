@@ -27,12 +27,12 @@ def project(tmp_path, monkeypatch):
     for system, texts in (("base", BASE), ("guided", TUNED)):
         rows = [{"id": f"test-{n}", "summary": text, "score": 0.0} for n, text in enumerate(texts)]
         write_table(tmp_path / f"data/decoded/{system}/test.parquet", [rows], DECODED)
-        names = ("precision", "unsupported", "whole", "good")
+        names = [f"mentions.{name}" for name in ("precision", "unsupported", "whole", "good")]
         rows = [
-            {"id": f"test-{n}", "detail": "{}", **dict.fromkeys(names, 0.0), "good": value}
+            {"id": f"test-{n}", "detail": "{}", **dict.fromkeys(names, 0.0), "mentions.good": value}
             for n, value in enumerate(GOOD[system])
         ]
-        path = tmp_path / f"data/evaluation/mentions/{system}/test.parquet"
+        path = tmp_path / f"data/evaluation/{system}/test.parquet"
         write_table(path, [rows], evaluation_schema(names), {"signature": {}})
     (tmp_path / "metrics").mkdir()
     choice = {"chosen": "guided", "by": "mentions.good"}
@@ -56,8 +56,8 @@ def test_what_decides_comes_before_the_mentions_that_went(project):
 
 def test_lower_is_better_where_the_metric_says_so(project):
     by = ("mentions", "unsupported")
-    path = project / "data/evaluation/mentions/base/test.parquet"
-    names = ("precision", "unsupported", "whole", "good")
+    path = project / "data/evaluation/base/test.parquet"
+    names = [f"mentions.{name}" for name in ("precision", "unsupported", "whole", "good")]
     rows = [{"id": f"test-{n}", "detail": "{}", **dict.fromkeys(names, 1.0)} for n in range(4)]
     write_table(path, [rows], evaluation_schema(names), {"signature": {}})
     assert [pair.gain[0] for pair in found(project, by)] == [1.0, 1.0, 1.0]

@@ -38,9 +38,7 @@ def project(run, tmp_path, monkeypatch):
     synthetic_run.write_params(tmp_path, variants=VARIANTS)
     copies = [(paths.decoded("base", split), paths.decoded("guided", split)) for split in SPLITS]
     copies += [
-        (paths.evaluation(metric, "base", split), paths.evaluation(metric, "guided", split))
-        for metric in synthetic_run.SUBMETRICS
-        for split in SPLITS
+        (paths.evaluation("base", split), paths.evaluation("guided", split)) for split in SPLITS
     ]
     for source, copy in copies:
         copy.parent.mkdir(parents=True, exist_ok=True)
@@ -53,11 +51,11 @@ SPLITS = ("validation", "test")
 
 def measured(metric, system, split="validation", **columns):
     """Columns of a system's table get these values, one for every document."""
-    path = paths.evaluation(metric, system, split)
+    path = paths.evaluation(system, split)
     rows = read_rows(path, None, "")
     for place, row in enumerate(rows):
         for name, values in columns.items():
-            row[name] = values[place]
+            row[f"{metric}.{name}"] = values[place]
     names = [name for name in rows[0] if name not in ("id", "detail")]
     write_table(path, [rows], evaluation_schema(names), {"signature": {}})
 
@@ -227,12 +225,11 @@ def test_another_column_may_decide_and_less_of_it_be_better(project):
 
 def test_other_documents_are_refused(project):
     same_rouge()
-    for metric in synthetic_run.SUBMETRICS:
-        path = paths.evaluation(metric, "vote", "validation")
-        rows = read_rows(path, None, "")
-        rows[0]["id"] = "another"
-        names = [name for name in rows[0] if name not in ("id", "detail")]
-        write_table(path, [rows], evaluation_schema(names), {"signature": {}})
+    path = paths.evaluation("vote", "validation")
+    rows = read_rows(path, None, "")
+    rows[0]["id"] = "another"
+    names = [name for name in rows[0] if name not in ("id", "detail")]
+    write_table(path, [rows], evaluation_schema(names), {"signature": {}})
     with pytest.raises(BridoError, match="vote and base .*different validation documents"):
         choose.main()
 
@@ -240,9 +237,8 @@ def test_other_documents_are_refused(project):
 @pytest.mark.parametrize(
     ("path", "stage"),
     [
-        (paths.evaluation("mentions", "base", "validation"), "evaluate"),
-        (paths.evaluation("rouge", "vote", "validation"), "evaluate"),
-        (paths.evaluation("rouge", "vote", "test"), "evaluate"),
+        (paths.evaluation("base", "validation"), "evaluate"),
+        (paths.evaluation("vote", "test"), "evaluate"),
         (paths.decoded("vote", "validation"), "decode@vote"),
         (paths.decoded("guided", "validation"), "vary@guided"),
         (paths.checkpoint("vote") / "generation_config.json", "train@vote"),

@@ -1,11 +1,14 @@
 """The evaluate stage: its table, its signature, its errors, and equal bytes twice."""
 
 import json
+import os
+from pathlib import Path
 
 import pytest
 from dying import dying
 
 from brido.corpus.settings import WorldSettings
+from brido.evaluation.parts import read_inputs
 from brido.evaluation.registry import find_metric
 from brido.settings.load import check_params
 from brido.tables import CORPUS, DECODED, WORLD_CORPUS, read_metadata, read_rows, write_table
@@ -15,8 +18,17 @@ from stages import evaluate as stage
 from stages import paths
 from stages.evaluate import evaluate
 
-PARAMS = check_params({"checkpoints": {"base": {"source": "embedded"}}})
+BASE = {"checkpoints": {"base": {"source": "embedded"}}}
+PARAMS = check_params(BASE)
 CHEAP = ["rouge", "mentions", "world_judge"]
+BY_ROUGE = {"by": "rouge.r1"}
+BY_MENTIONS = {"by": "mentions.good", "rouge_loss": None}
+
+
+def measuring(*metrics, **sections):
+    """The defaults with these metrics."""
+    evaluation = {"metrics": list(metrics)} | {name: {} for name in metrics}
+    return check_params(BASE | {"evaluation": evaluation} | sections)
 
 
 @pytest.fixture
@@ -38,19 +50,38 @@ def write_summaries(rows, texts, system="vote"):
     write_table(paths.decoded(system, "test"), [decoded], DECODED)
 
 
-@pytest.mark.parametrize("metric", CHEAP)
-def test_a_row_a_document_and_a_signature(project, metric):
-    path = evaluate(PARAMS, metric, "vote")
-    assert path == paths.evaluation(metric, "vote")
+def test_a_row_a_document_a_column_of_each_metric_and_signatures(project):
+    params = measuring(*CHEAP)
+    path = evaluate(params, "vote")
+    assert path == paths.evaluation("vote")
     rows = read_rows(path, None, "")
     assert [row["id"] for row in rows] == [row["id"] for row in project]
-    assert tuple(rows[0])[1:-1] == find_metric(metric).names
-    assert all(json.loads(row["detail"]) is not None for row in rows)
-    signature = read_metadata(path, "")["signature"]
-    assert signature["n"] == len(project)
-    assert signature["implementation"]
+    names = [f"{name}.{column}" for name in CHEAP for column in find_metric(name).names]
+    assert list(rows[0]) == ["id", *names, "detail"]
+    # Each column is that of the metric alone.
+    inputs = read_inputs(paths.corpus("test"), paths.decoded("vote", "test"))
+    for name in CHEAP:
+        found = find_metric(name).measure(inputs)
+        for row, alone, detail in zip(rows, found.rows, found.details, strict=True):
+            assert {column: row[f"{name}.{column}"] for column in alone} == alone
+            assert json.loads(row["detail"])[name] == json.loads(json.dumps(detail))
+    signatures = read_metadata(path, "")["signature"]
+    assert list(signatures) == sorted(CHEAP)
+    assert all(own["n"] == len(project) and own["implementation"] for own in signatures.values())
     first = path.read_bytes()
-    assert evaluate(PARAMS, metric, "vote").read_bytes() == first
+    assert evaluate(params, "vote").read_bytes() == first
+    assert list(Path(os.environ["BRIDO_WORK"]).rglob("*.parquet")) == []
+
+
+def test_what_is_not_measured_is_null(project):
+    write_summaries(project, [row["summary"] for row in project], "reference")
+    (row, *_) = read_rows(
+        evaluate(measuring("rouge", "mentions", "world_judge"), "reference"), None, ""
+    )
+    assert row["rouge.r1"] is None
+    assert row["mentions.unsupported"] is not None
+    (row, *_) = read_rows(evaluate(measuring("rouge", choice=BY_ROUGE), "reference"), None, "")
+    assert (row["rouge.r1"], row["detail"]) == (None, "{}")
 
 
 @pytest.mark.parametrize(("code", "again"), [("", 2), ("-other", 3)])
@@ -61,43 +92,44 @@ def test_after_a_kill_parts_that_other_code_measured_are_measured_again(
 
     monkeypatch.setattr(stage, "PART", 4)
     monkeypatch.setattr(stage, "Measurer", dying(stage.Measurer, measured))
+    params = measuring("rouge", choice=BY_ROUGE)
     with pytest.raises(KeyboardInterrupt):
-        evaluate(PARAMS, "rouge", "vote")
+        evaluate(params, "vote")
     monkeypatch.setattr(stage, "code_key", lambda: own + code)
-    evaluate(PARAMS, "rouge", "vote")
+    evaluate(params, "vote")
     assert len(measured[2:]) == again
 
 
 def test_a_corpus_without_facts(project):
     rows = [{name: row[name] for name in CORPUS.names} for row in project]
     write_table(paths.corpus("test"), [rows], CORPUS)
-    path = evaluate(PARAMS, "mentions", "vote")
-    assert "approximate" in read_metadata(path, "")["signature"]["implementation"]
+    path = evaluate(measuring("mentions", choice=BY_MENTIONS), "vote")
+    assert "approximate" in read_metadata(path, "")["signature"]["mentions"]["implementation"]
     with pytest.raises(BridoError, match="world_qa needs the column `facts`"):
-        evaluate(PARAMS, "world_qa", "vote")
-    assert not paths.evaluation("world_qa", "vote").exists()
+        evaluate(measuring("mentions", "world_qa", choice=BY_MENTIONS), "vote")
 
 
 def test_summaries_of_other_documents_are_refused(project):
     write_summaries(project[1:], [row["summary"] for row in project[1:]])
     with pytest.raises(BridoError, match=r"(?s)other documents.*dvc repro decode@vote"):
-        evaluate(PARAMS, "rouge", "vote")
+        evaluate(PARAMS, "vote")
 
 
 def test_missing_tables_name_the_stage(project):
     with pytest.raises(BridoError, match="dvc repro decode_base"):
-        evaluate(PARAMS, "rouge", "base")
+        evaluate(PARAMS, "base")
     with pytest.raises(BridoError, match="dvc repro vary@guided"):
-        evaluate(PARAMS, "rouge", "guided")
+        evaluate(PARAMS, "guided")
     paths.corpus("test").unlink()
     with pytest.raises(BridoError, match="dvc repro download"):
-        evaluate(PARAMS, "rouge", "vote")
+        evaluate(PARAMS, "vote")
 
 
 def test_the_command_line_explains_itself(run_stage, project):
+    Path("params.yaml").write_text(json.dumps(BASE))
     result = run_stage("stages.evaluate", "rouge")
     assert result.returncode == 2
-    assert "usage: python -m stages.evaluate METRIC SYSTEM" in result.stderr
+    assert "usage: python -m stages.evaluate SYSTEM" in result.stderr
     assert "Traceback" not in result.stderr
 
 
@@ -127,30 +159,38 @@ def test_a_dry_run_counts_all_systems_in_one_sum(project, monkeypatch, capsys):
     assert "geval of reference, base, vote:" in shown
     assert f"for {14 * 3} answers (0 more are in the store)" in shown
     with pytest.raises(BridoError, match=r"no table of vote. `python -m stages.evaluate geval --"):
-        evaluate(params, "geval", "vote")
+        evaluate(params, "vote")
     with pytest.raises(BridoError, match="rouge does not ask a server"):
         stage.forecast(params, "rouge")
 
 
 @pytest.mark.parametrize(
-    ("choice", "validation"),
+    ("choice", "measured"),
     [
-        ({}, {("rouge", "vote"), ("mentions", "vote"), ("rouge", "base"), ("mentions", "base")}),
-        ({"among": ["guided"]}, {("rouge", "base"), ("mentions", "base")}),
-        (
-            {"among": [], "by": "extractiveness.coverage"},
-            {("rouge", "base"), ("mentions", "base"), ("extractiveness", "base")},
-        ),
+        ({}, ["rouge", "mentions", "world_judge"]),
+        ({"by": "extractiveness.coverage"},
+         ["rouge", "mentions", "extractiveness", "world_judge"]),
     ],
-)
-def test_what_chooses_is_measured_on_validation_documents_too(choice, validation):
-    """`among` without a name is refused elsewhere; base is always compared."""
+)  # fmt: skip
+def test_what_chooses_is_measured_on_validation_documents_too(choice, measured):
     params = PARAMS.model_copy(update={"choice": PARAMS.choice.model_copy(update=choice)})
-    both = {
-        (metric, system)
-        for metric in ("rouge", "mentions", "extractiveness", "world_qa")
-        for system in ("reference", "base", "vote", "elected")
-        if stage.splits_of(params, metric, system) == ["test", "validation"]
-    }
-    assert both == validation
-    assert stage.splits_of(params, "rouge", "elected") == ["test"]
+    for split, names in (("test", params.evaluation.metrics), ("validation", measured)):
+        assert [metric.name for metric in stage.metrics_of(params, "vote", split)] == names
+
+
+@pytest.mark.parametrize(
+    ("among", "both"),
+    [(None, {"base", "vote"}), (["guided"], {"base"}), (["vote"], {"base", "vote"})],
+)
+def test_what_can_be_chosen_is_measured_on_validation_documents_too(monkeypatch, among, both):
+    """Base is always compared."""
+    choice = PARAMS.choice.model_copy(update={"among": among})
+    params = PARAMS.model_copy(update={"choice": choice})
+    asked = set()
+    monkeypatch.setattr(stage, "load_params", lambda: params)
+    monkeypatch.setattr(stage, "evaluate", lambda _, *what: asked.add(what))
+    for system in ("reference", "base", "vote", "elected"):
+        monkeypatch.setattr("sys.argv", ["stages.evaluate", system])
+        stage.main()
+    assert {system for system, split in asked if split == "validation"} == both
+    assert len(asked) == 4 + len(both)

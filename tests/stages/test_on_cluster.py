@@ -26,13 +26,13 @@ STAGES = {
     "generate": lambda params: generate.make(params, "base"),
     "pairwise": lambda params: pairwise.compare("train", params),
     "support": lambda params: support.check(params, ["validation"]),
-    "rouge": lambda params: evaluate.evaluate(params, "rouge", "base"),
+    "evaluate": lambda params: evaluate.evaluate(params, "base"),
 }
 OUTPUTS = {
     "generate": paths.candidates("base", "train").parent,
     "pairwise": paths.similarity("train").parent,
     "support": paths.support("base").parent,
-    "rouge": paths.evaluation("rouge", "base").parent,
+    "evaluate": paths.evaluation("base").parent,
 }
 
 

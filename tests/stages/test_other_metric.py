@@ -42,7 +42,7 @@ from brido.settings.load import load_params
 from stages.evaluate import evaluate
 if __name__ == "__main__":
     for system in sys.argv[1:]:
-        evaluate(load_params(), "shouting", system)
+        evaluate(load_params(), system)
 """
 
 
@@ -76,10 +76,10 @@ def test_it_is_measured_and_shown_like_any_other(project, run_stage):
     (project / "measure.py").write_text(MEASURE)
     done = run_stage("measure", *synthetic_run.SYSTEMS, **variables)
     assert done.returncode == 0, done.stderr
-    table = project / "data/evaluation/shouting/vote/test.parquet"
-    assert [row["loud"] for row in read_rows(table, None, "")] == [1.0] * 6
+    table = project / "data/evaluation/vote/test.parquet"
+    assert [row["shouting.loud"] for row in read_rows(table, None, "")] == [1.0] * 6
     signature = {"implementation": "shouting 1.0", "n": 6}
-    assert read_metadata(table, "")["signature"] == signature
+    assert read_metadata(table, "")["signature"]["shouting"] == signature
 
     done = run_stage("stages.report", **variables)
     assert done.returncode == 0, done.stderr
@@ -94,7 +94,7 @@ def test_it_is_measured_and_shown_like_any_other(project, run_stage):
     assert "loud summaries %" in page
 
     write_params(project, {"sing": ","})
-    done = run_stage("stages.evaluate", "shouting", "base", **variables)
+    done = run_stage("stages.evaluate", "base", **variables)
     assert done.returncode == 2
     assert "evaluation.shouting.sing: unknown key; did you mean evaluation.shouting.sign" in (
         done.stderr
@@ -103,6 +103,6 @@ def test_it_is_measured_and_shown_like_any_other(project, run_stage):
 
 def test_uninstalled_it_is_unknown(project, run_stage):
     shutil.rmtree(project / "installed")
-    done = run_stage("stages.evaluate", "shouting", "base")
+    done = run_stage("stages.evaluate", "base")
     assert done.returncode == 2
     assert "evaluation.shouting: unknown key" in done.stderr

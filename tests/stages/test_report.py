@@ -94,11 +94,9 @@ def test_numbers_are_those_of_the_tables_and_finite(finished):
     for system in synthetic_run.SYSTEMS:
         numbers = json.loads((folder / f"metrics/systems/{system}.json").read_text())
         for metric, names in synthetic_run.SUBMETRICS.items():
-            table = pq.read_table(
-                folder / f"data/evaluation/{metric}/{system}/test.parquet"
-            ).to_pydict()
+            table = pq.read_table(folder / f"data/evaluation/{system}/test.parquet").to_pydict()
             for name in names:
-                there = [value for value in table[name] if value is not None]
+                there = [value for value in table[f"{metric}.{name}"] if value is not None]
                 found = numbers.get(metric, {}).get(name)
                 if there:
                     assert found == pytest.approx(sum(there) / len(there), abs=1e-6)
@@ -130,7 +128,7 @@ def test_what_dvc_compares_are_the_numbers_of_the_chosen_and_of_every_tuned_syst
 
 
 def test_a_chosen_variant_stands_beside_the_control_as_in_the_verdict(project, monkeypatch):
-    for path in [*project.glob("data/evaluation/*/vote"), project / "data/decoded/vote"]:
+    for path in (project / "data/evaluation/vote", project / "data/decoded/vote"):
         shutil.copytree(path, path.with_name("guided"))
     synthetic_run.write_params(project, variants={"guided": {"checkpoint": "base"}})
     synthetic_run.choose(project, "guided")
@@ -212,7 +210,7 @@ def test_the_page_shows_the_documents_of_the_numbers_if_they_have_candidates(pro
 @pytest.mark.parametrize(
     ("path", "stage"),
     [
-        ("data/evaluation/rouge/vote/test.parquet", "evaluate"),
+        ("data/evaluation/vote/test.parquet", "evaluate"),
         ("metrics/choice.json", "choose"),
         ("data/similarity/test.parquet", "pairwise"),
         ("data/chosen/model.safetensors", "choose"),

@@ -118,7 +118,7 @@ def test_scores_and_pairs_come_without_a_base(served):
 
 @pytest.mark.parametrize(
     ("name", "arguments"),
-    [("train", ["vote"]), ("decode", ["short"]), ("evaluate", ["rouge", "base"]), ("report", [])],
+    [("train", ["vote"]), ("decode", ["short"]), ("evaluate", ["base"]), ("report", [])],
 )
 def test_what_needs_a_base_says_so(served, monkeypatch, name, arguments):
     with pytest.raises(BridoError, match=r"checkpoints\.base\.source") as caught:
