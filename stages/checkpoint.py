@@ -12,7 +12,7 @@ from typing import Any
 from brido.candidates.settings import NO_CHECKPOINT
 from brido.corpus.settings import WorldSettings
 from brido.models.checkpoint import store_checkpoint
-from brido.models.encoder_prompt import own_prefix
+from brido.models.prompt import own_prefix
 from brido.models.settings import (
     EmbeddedCheckpoint,
     EmbeddedSettings,

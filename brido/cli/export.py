@@ -257,4 +257,4 @@ def _conversation(options: ExportOptions, pieces: tuple[str, ...]) -> "Callable[
         )
     prompt = Prompt.of(tokenizer, reading)
     limit = reading.max_source_tokens
-    return lambda document: messages(reading, prompt.cut(document, limit))
+    return lambda document: messages(reading, prompt.fit(document, limit)[1])

@@ -7,11 +7,11 @@ from typing import Any, TypeVar
 
 import click
 
+from brido.models.document_places import pieces_of
 from brido.utils.errors import BridoError, quoted
 from brido.utils.json_lines import holds_half_pair
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-_PLACE, _TEMPLATE = re.compile(r"\{\{ *document *\}\}"), re.compile(r"\{[{%#]")
 _ONE_BRACE = re.compile(r"(?<!\{)\{ *document *\}(?!\})")
 
 
@@ -51,7 +51,7 @@ def prompt_pieces(prompt: str) -> tuple[str, ...]:
     """What stands around the document (each of them) in a --prompt, as in `reading.prompt`.
 
     Raises:
-        BridoError: the prompt does not contain the whole document, or cannot be filled in.
+        BridoError: the prompt has no place for the document, or something else of a template.
     """
     if holds_half_pair(prompt):
         raise BridoError("--prompt is not UTF-8: write it as UTF-8")
@@ -59,15 +59,4 @@ def prompt_pieces(prompt: str) -> tuple[str, ...]:
         raise BridoError(
             f"--prompt: write {{{{ document }}}} in place of {match[0]} ({quoted(prompt)})"
         )
-    pieces = tuple(_PLACE.split(prompt))
-    if len(pieces) > 1 and not _TEMPLATE.search("\0".join(pieces)):
-        return pieces
-    # Whatever else a template may say needs Jinja, and the extra that brings it.
-    from brido.models.document_places import pieces_of
-    from brido.models.settings import ReadingSettings
-
-    try:
-        return pieces_of(ReadingSettings(prompt=prompt))
-    except BridoError as error:
-        text = str(error).replace("reading.prompt", "--prompt")
-        raise BridoError(f"{text}: {quoted(prompt)}") from None
+    return pieces_of(prompt, "--prompt")

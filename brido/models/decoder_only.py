@@ -4,22 +4,16 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
 from transformers import AutoModelForCausalLM, DynamicCache, PreTrainedModel
-from transformers.models.auto.modeling_auto import (
-    MODEL_FOR_CAUSAL_LM_MAPPING,
-    MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES,
-    MODEL_FOR_MASKED_LM_MAPPING_NAMES,
-)
+from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING
 
 from brido.models.cache import CACHE
-from brido.models.causality import check_causal
 from brido.models.interface import Family, ModelParts, States, Steps, Texts
-from brido.models.prompt import Prompt, end_of_answer
+from brido.models.prompt import Prompt
 from brido.models.replay import can_replay, replayed
 from brido.models.sharing.direct_prompt import DirectPrompt, is_direct
 from brido.models.sharing.packed_attention import PACKED_ROWS, packed_attention
@@ -33,11 +27,6 @@ from brido.utils.errors import ArgumentError, BridoError
 # Layers that look at earlier tokens through attention alone. What others keep of a text (a state, a
 # few last tokens) can be neither shared by candidates nor handed from beam to beam.
 ATTENTION = {"full_attention", "sliding_attention", "chunked_attention"}
-# They read a text from both sides unless `is_decoder` is set, and fill in words that are left out.
-# In other families that setting says nothing.
-BOTH_SIDES = {"bert-generation", *MODEL_FOR_MASKED_LM_MAPPING_NAMES}
-# Of another time: without keys and values that are kept from step to step.
-WITHOUT_CACHE = {"openai-gpt", "reformer", "xlm", "xlnet"}
 
 
 @dataclass(frozen=True)
@@ -47,20 +36,20 @@ class DecoderOnly(Family):
     packs: all texts of a document can share its prompt. For that every layer keeps its own keys and
     values, and reaches attention through transformers' interface, with its window if it has one.
     The model uses a mask of four dimensions as it is, one for each of its `layer_types`. Its logits
-    are its output layer's, with a soft cap or none. unknown: search and likelihood first
-    try whether its forward pass is causal.
+    are its output layer's, with a soft cap or none.
     """
 
     loader: ClassVar[Any] = AutoModelForCausalLM
     model_type: str
     has_positions: bool = True
     packs: bool = True
-    unknown: bool = False
+
+    def prompt(self, parts: ModelParts) -> Prompt:
+        return Prompt.of(parts.tokenizer, parts.reading)
 
     def read(self, parts: ModelParts, documents: Sequence[str]) -> Sources:
         """See Family: whole prompts, padded on the left; the document is what is cut."""
-        prompt, limit = Prompt.of(parts.tokenizer, parts.reading), parts.reading.max_source_tokens
-        rows, cut = prompt.fit_all(documents, limit)
+        rows, cut = self.prompt(parts).fit_all(documents, parts.reading.max_source_tokens)
         lengths = torch.tensor([len(row) for row in rows])
         width = int(lengths.max())
         # A pad is hidden by the mask, so any token that the model knows will do.
@@ -68,22 +57,13 @@ class DecoderOnly(Family):
         mask = torch.arange(width) >= width - lengths[:, None]
         return Sources(torch.tensor(padded, dtype=torch.long), mask.long(), tuple(cut))
 
-    def unread(self, parts: ModelParts, documents: Sequence[str]) -> list[float]:
-        prompt, limit = Prompt.of(parts.tokenizer, parts.reading), parts.reading.max_source_tokens
-        around = len(prompt.ids(""))
-        shares = []
-        for document in documents:
-            whole, read = len(prompt.ids(document)), len(prompt.fit(document, limit)[0])
-            shares.append((whole - read) / max(1, whole - around))
-        return shares
-
     def write(
         self, parts: ModelParts, texts: Texts, sources: Sources | None, limit: int
     ) -> list[list[int]]:
         """See Family. The given token is the last of the prompt; a text of more than `limit` tokens
         is cut and has no end."""
-        prompt = Prompt.of(parts.tokenizer, parts.reading).answered(parts.reading)
-        end = end_of_answer(parts.tokenizer, parts.reading, end_tokens(parts.model))
+        prompt = self.prompt(parts)
+        end = prompt.end(end_tokens(parts.model))
         given: list[Any] = [pad_token(parts.model)] * len(texts)
         if sources is not None:
             given = last_tokens(sources).tolist()
@@ -102,7 +82,7 @@ class DecoderOnly(Family):
             )
         embeddings: Any = parts.model.get_input_embeddings()
         try:
-            prompt = Prompt.of(parts.tokenizer, reading)
+            prompt = self.prompt(parts)
             prompt.check(reading.max_source_tokens)
             if max(prompt.ids(""), default=0) >= embeddings.num_embeddings:
                 yield (
@@ -129,8 +109,6 @@ class DecoderOnly(Family):
                 f"a prompt of {prompt} tokens and max_length ({limit}) are more than the model's "
                 f"{positions} positions: lower one of them"
             )
-        if self.unknown:
-            check_causal(model, sources.ids[:1, :1], partial(_logits, model))
         static = self.packs and can_replay(model, sources.ids.shape[1], limit)
         steps = CausalSteps(model, sources, limit, self.packs, static)
         return replayed(steps, steps.pasts, limit)
@@ -143,8 +121,6 @@ class DecoderOnly(Family):
             raise ArgumentError(
                 "position 0 of candidate_ids must be the last token of the prompt once more"
             )
-        if self.unknown:
-            check_causal(model, given, partial(_logits, model))
         # Other attention takes no mask of this kind (flash_attention_2), or one to add (eager).
         if not self.packs or model.config._attn_implementation not in ("sdpa", PACKED_ROWS):
             return RepeatedStates(model, sources)
@@ -154,11 +130,6 @@ class DecoderOnly(Family):
 
     def training(self, model: PreTrainedModel) -> AbstractContextManager[Any]:
         return packed_attention(model) if self.packs else nullcontext()
-
-
-def _logits(model: PreTrainedModel, ids: Tensor) -> Tensor:
-    logits: Tensor = model(input_ids=ids, use_cache=False).logits
-    return logits
 
 
 def last_tokens(sources: Sources) -> Tensor:
@@ -179,21 +150,14 @@ def unknown_family(config: Any) -> DecoderOnly:
             tokens through more than attention.
     """
     kind = config.model_type
-    if type(config) not in MODEL_FOR_CAUSAL_LM_MAPPING and (
-        kind in MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES
-    ):
+    if type(config) not in MODEL_FOR_CAUSAL_LM_MAPPING:
         raise BridoError(
-            f"a {kind} model, which reads images too, and whose text model transformers does not "
-            "load alone: choose a model of text, or serve it (method endpoint)"
-        )
-    encoder = kind in BOTH_SIDES and getattr(config, "is_decoder", True) is False
-    if encoder or type(config) not in MODEL_FOR_CAUSAL_LM_MAPPING:
-        raise BridoError(
-            f"a {kind} model, which does not write text: choose a summarizer or a chat model"
+            f"a {kind} model, which does not write text, or not from text alone: choose a "
+            "summarizer or a chat model"
         )
     model = MODEL_FOR_CAUSAL_LM_MAPPING[type(config)]
     others = set(getattr(config.get_text_config(), "layer_types", None) or ()) - ATTENTION
-    if getattr(model, "_is_stateful", False) or others or kind in WITHOUT_CACHE:
+    if getattr(model, "_is_stateful", False) or others:
         raise BridoError(
             f"a {kind} model, which has layers other than plain attention (recurrent, "
             "convolutional, linear). Candidates cannot share what such layers keep of a text: "
@@ -204,7 +168,7 @@ def unknown_family(config: Any) -> DecoderOnly:
         "copy of the prompt, which is slow",
         stacklevel=3,
     )
-    return DecoderOnly(kind, packs=False, unknown=True)
+    return DecoderOnly(kind, packs=False)
 
 
 class CausalSteps(Steps):

@@ -4,7 +4,6 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, ClassVar
 
 import torch
@@ -19,9 +18,8 @@ from transformers import (
 )
 
 from brido.models.cache import CACHE
-from brido.models.causality import check_causal
 from brido.models.decoder_steps import EncoderStates, PlainSteps, SharedSteps
-from brido.models.encoder_prompt import prompt_of
+from brido.models.document_places import pieces_of
 from brido.models.interface import (
     Family,
     Head,
@@ -32,6 +30,8 @@ from brido.models.interface import (
     checkpoints_layers,
     positions_in,
 )
+from brido.models.plain_text import PlainText, encoded
+from brido.models.prompt import EncoderPrompt, own_prefix
 from brido.models.replay import can_replay, replayed
 from brido.models.sharing.cross_attention import (
     SHARED,
@@ -52,7 +52,6 @@ class EncoderDecoder(Family):
     For that the decoder is built of BART's modules (`decoder_steps.py`), reaches attention through
     transformers' interface alone and takes the batch size of the keys from the encoder states.
     norm_first: BART's modules normalise what comes in, not what goes out, and the decoder at last.
-    unknown: a likelihood first tries whether its forward pass is causal.
     """
 
     loader: ClassVar[Any] = AutoModelForSeq2SeqLM
@@ -61,26 +60,30 @@ class EncoderDecoder(Family):
     has_positions: bool = True
     norm_first: bool = False
     newline: str | None = None
-    unknown: bool = False
     started: ClassVar[int] = 1
 
     def special(self, model: PreTrainedModel) -> SpecialTokens:
         return SpecialTokens.of(model, start_token(model))
 
+    def prompt(self, parts: ModelParts) -> EncoderPrompt:
+        """See Family: `reading.prompt`, or the prefix that the model itself was trained with.
+
+        `{{ document }}` as the prompt does without that.
+        """
+        if parts.reading.prompt is not None:
+            return EncoderPrompt(parts.tokenizer, pieces_of(parts.reading.prompt))
+        prefix = own_prefix(getattr(parts.model.config, "task_specific_params", None))
+        return EncoderPrompt(parts.tokenizer, (prefix, ""))
+
     def read(self, parts: ModelParts, documents: Sequence[str]) -> Sources:
         """See Family: what the tokenizer makes of documents, inside the prompt if there is one."""
         tokenizer, limit = parts.tokenizer, parts.reading.max_source_tokens
-        rows, cut = prompt_of(parts).fit_all(documents, limit)
+        rows, cut = self.prompt(parts).fit_all(documents, limit)
         embeddings: Any = parts.model.get_input_embeddings()
         rows = _known(rows, embeddings.num_embeddings, tokenizer.unk_token_id)
         ids = padded(rows, tokenizer.pad_token_id)
         mask = padded([[1] * len(ids) for ids in rows], 0)
         return Sources(ids, mask, tuple(cut))
-
-    def unread(self, parts: ModelParts, documents: Sequence[str]) -> list[float]:
-        prompt, limit = prompt_of(parts), parts.reading.max_source_tokens
-        before, lengths = len(prompt.ids("")), [len(prompt.ids(text)) for text in documents]
-        return [max(0, length - limit) / max(1, length - before) for length in lengths]
 
     def write(
         self, parts: ModelParts, texts: Texts, sources: Sources | None, limit: int
@@ -92,8 +95,10 @@ class EncoderDecoder(Family):
         `<s> x </s>`); models without one start as in generation.
         """
         start, begin = start_token(parts.model), parts.tokenizer.bos_token_id
-        flat = [text for row in texts for text in row]
-        rows = parts.tokenizer(text_target=flat, truncation=True, max_length=limit)["input_ids"]
+        plain = PlainText(parts.tokenizer, special_only=True)
+        flat = [plain.spaced(text) for row in texts for text in row]
+        how = {"text_target": flat, "truncation": True, "max_length": limit}
+        rows = encoded(parts.tokenizer, None, **how)["input_ids"]
         words = len(parts.model.get_output_embeddings().weight)
         rows = _known(rows, words, parts.tokenizer.unk_token_id)
         if parts.reading.decoder_prefix == "brio" and begin is not None:
@@ -108,7 +113,7 @@ class EncoderDecoder(Family):
                     "put it into reading.prompt"
                 )
         try:
-            prompt_of(parts).check(parts.reading.max_source_tokens)
+            self.prompt(parts).check(parts.reading.max_source_tokens)
         except BridoError as error:
             yield str(error)
 
@@ -131,8 +136,6 @@ class EncoderDecoder(Family):
         self, model: PreTrainedModel, sources: Sources, given: Tensor, passes: int
     ) -> States:
         states, mask = self.encode(model, sources), sources.mask
-        if self.unknown:
-            check_causal(model, given, partial(_logits, model, states[:1], mask[:1]))
         # transformers' layer checkpoints drop caches and run the attention again in the backward
         # pass: with them each pass projects the source itself, and sharing needs a caller who keeps
         # `training` open until the backward pass is over.
@@ -193,7 +196,6 @@ def unknown_family(config: Any) -> EncoderDecoder:
         has_positions=positions,
         # PEGASUS-X and BigBird-PEGASUS have PEGASUS's tokenizer.
         newline="<n>" if "pegasus" in model_type else None,
-        unknown=True,
     )
 
 

@@ -4,6 +4,10 @@ from typing import Any
 
 from torch import Tensor
 from transformers import PreTrainedModel
+from transformers.models.auto.modeling_auto import (
+    MODEL_FOR_MASKED_LM_MAPPING_NAMES,
+    MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES,
+)
 
 from brido.models import decoder_only, encoder_decoder, global_attention
 from brido.models.interface import Family
@@ -14,6 +18,14 @@ FAMILIES: dict[str, Family] = {
     for module in (encoder_decoder, global_attention, decoder_only)
     for family in module.FAMILIES
 }
+# Encoders fill in words that are left out, and read a text from both sides. The others look ahead
+# in a pass over whole texts, or keep no keys and values from step to step.
+_ENCODERS = {*MODEL_FOR_MASKED_LM_MAPPING_NAMES}.difference(
+    MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES
+)
+REFUSED = {
+    *_ENCODERS, "bert-generation", "fsmt", "openai-gpt", "prophetnet", "reformer", "xlm", "xlnet"
+}  # fmt: skip
 
 
 def register(family: Family) -> None:
@@ -28,8 +40,13 @@ def family_of(config: Any) -> Family:
     process.
 
     Raises:
-        BridoError: the model does not write text, or not by attention alone.
+        BridoError: the model does not write text, or not by attention to earlier tokens alone.
     """
+    if config.model_type in REFUSED:
+        raise BridoError(
+            f"a {config.model_type} model, which does not write text token by token from earlier "
+            "tokens alone: choose a summarizer or a chat model"
+        )
     if config.model_type not in FAMILIES:
         decodes_alone = not getattr(config, "is_encoder_decoder", False)
         module = decoder_only if decodes_alone else encoder_decoder

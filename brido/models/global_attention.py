@@ -5,7 +5,7 @@ summarize with the first token, those of PRIMERA with every `<doc-sep>` between 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from torch import Tensor
@@ -13,6 +13,7 @@ from transformers import PreTrainedModel
 
 from brido.models.encoder_decoder import EncoderDecoder
 from brido.models.interface import ModelParts
+from brido.models.prompt import EncoderPrompt
 from brido.models.tokens import Sources
 
 SEPARATOR = "<doc-sep>"
@@ -26,6 +27,10 @@ class GlobalAttention(EncoderDecoder):
 
     marks: ClassVar[tuple[int, ...]] = (0, 1, GLOBAL)
     shares_source: bool = False
+
+    def prompt(self, parts: ModelParts) -> EncoderPrompt:
+        """See Family; documents spell the separators between them."""
+        return replace(super().prompt(parts), spelled=SEPARATOR in parts.tokenizer.get_vocab())
 
     def read(self, parts: ModelParts, documents: Sequence[str]) -> Sources:
         """See Family; the mask of separators between documents is GLOBAL."""

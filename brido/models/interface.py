@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
+from brido.models.prompt import Prompt
 from brido.models.settings import ReadingSettings
 from brido.models.special_tokens import SpecialTokens
 from brido.models.tokens import Sources
@@ -129,12 +130,18 @@ class Family(ABC):
         return SpecialTokens.of(model)
 
     @abstractmethod
+    def prompt(self, parts: ModelParts) -> Prompt:
+        """What stands around a document. Raise BridoError if `reading` does not fit the model."""
+
+    @abstractmethod
     def read(self, parts: ModelParts, documents: Sequence[str]) -> Sources:
         """Documents as tokens, each at most `reading.max_source_tokens`."""
 
-    @abstractmethod
     def unread(self, parts: ModelParts, documents: Sequence[str]) -> list[float]:
         """The share of each document's tokens, 0 to 1, that `read` cuts off."""
+        prompt, limit = self.prompt(parts), parts.reading.max_source_tokens
+        around, lengths = len(prompt.ids("")), [len(prompt.ids(text)) for text in documents]
+        return [max(0, length - limit) / max(1, length - around) for length in lengths]
 
     @abstractmethod
     def write(

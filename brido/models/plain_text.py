@@ -3,43 +3,85 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING, Any
+
+from brido.utils.errors import BridoError, first_line
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
 
-def control_tokens(tokenizer: PreTrainedTokenizerBase) -> tuple[str, ...]:
-    """Every token that stands for more than its spelling; runs of white space do not."""
-    added = (token.content for token in tokenizer.added_tokens_decoder.values())
-    return tuple(text for text in added if len(text) > 1 and text.replace("▁", "").strip())
+def encoded(tokenizer: Any, texts: str | Sequence[str] | None, **how: Any) -> Any:
+    """What a tokenizer makes of texts, without warnings about long ones.
 
-
-def tokens_of(
-    tokenizer: PreTrainedTokenizerBase,
-    text: str,
-    inside: list[tuple[int, int]],
-    control: tuple[str, ...],
-) -> list[int]:
-    """The tokens of a text in which no control token is read that touches a range of `inside`.
-
-    Cutting the text behind the first letter of such a token leaves none of them whole, and changes
-    nothing where there is none.
+    Raises:
+        BridoError: the tokenizer fails. It is a program of the checkpoint, and its library panics,
+            for example where a pattern goes back and forth too often.
     """
-    cuts = [start + 1 for start in _spelled(text, inside, control)]
-    parts = [text[start:end] for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True)]
-    rows = tokenizer(parts, add_special_tokens=False, verbose=False).input_ids
-    return [token for ids in rows for token in ids]
+    try:
+        return tokenizer(texts, verbose=False, **how)
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":  # of pyo3, which has no name to import
+            raise
+        raise BridoError(
+            f"the checkpoint's tokenizer fails on a text ({first_line(error)}): choose another "
+            "model, or leave that text out"
+        ) from None
 
 
-def _spelled(text: str, inside: list[tuple[int, int]], control: tuple[str, ...]) -> Iterator[int]:
-    """Where control tokens begin that touch one of the ranges, in rising order, each once."""
-    if control:
+class PlainText:
+    """A tokenizer for texts of which some ranges are a stranger's.
+
+    special_only: added tokens that are not special, such as words of a field, are read as ever.
+    """
+
+    def __init__(self, tokenizer: PreTrainedTokenizerBase, special_only: bool = False) -> None:
+        self.tokenizer, self.special_only = tokenizer, special_only
+
+    @cached_property
+    def _control(self) -> re.Pattern[str] | None:
+        """Finds every token that stands for more than its spelling; runs of white space do not."""
+        added = self.tokenizer.added_tokens_decoder.values()
+        texts = [token.content for token in added if token.special or not self.special_only]
+        control = [text for text in texts if len(text) > 1 and text.replace("▁", "").strip()]
+        if not control:
+            return None
         letters = re.escape("".join({token[0] for token in control}))
-        longest_first = sorted(control, key=len, reverse=True)
-        tokens = "|".join(map(re.escape, longest_first))
+        tokens = "|".join(map(re.escape, sorted(control, key=len, reverse=True)))
         # Looked ahead, because tokens may overlap; the first letter alone is quick to look for.
-        for found in re.finditer(f"(?=[{letters}])(?=({tokens}))", text):
+        return re.compile(f"(?=[{letters}])(?=({tokens}))")
+
+    def tokens(self, text: str, *inside: tuple[int, int]) -> tuple[list[int], list[int]]:
+        """The tokens of a text in which no control token is read that touches a range `inside`, and
+        where in the text each ends, if the tokenizer says so (`is_fast`)."""
+        parts, fast = self._parts(text, inside), self.tokenizer.is_fast
+        rows = encoded(self.tokenizer, parts, add_special_tokens=False, return_offsets_mapping=fast)
+        starts = accumulate(map(len, parts), initial=0)
+        ends = [
+            start + end
+            for start, row in zip(starts, rows.offset_mapping if fast else (), strict=False)
+            for _, end in row
+        ]
+        return [token for row in rows.input_ids for token in row], ends
+
+    def spaced(self, text: str) -> str:
+        """The text with a space in every control token that it spells, for a tokenizer that puts
+        tokens of its own around a text, whose vocabulary may have control tokens as words."""
+        return " ".join(self._parts(text, [(0, len(text))]))
+
+    def _parts(self, text: str, inside: Sequence[tuple[int, int]]) -> list[str]:
+        """The text, cut behind the first letter of every control token that touches a range.
+
+        That leaves none of them whole, and changes nothing where there is none.
+        """
+        cuts = [0, *(start + 1 for start in self._spelled(text, inside)), len(text)]
+        return [text[start:end] for start, end in pairwise(cuts)]
+
+    def _spelled(self, text: str, inside: Sequence[tuple[int, int]]) -> Iterator[int]:
+        """Where such control tokens begin, in rising order, each once."""
+        for found in self._control.finditer(text) if self._control else ():
             if any(low < found.end(1) and found.start() < high for low, high in inside):
                 yield found.start()

@@ -1,41 +1,48 @@
-"""The prompt of a decoder-only model: one function makes its tokens for generate, train, decode.
+"""What models are asked about a document: its tokens for generate, train, decode.
 
-The template is rendered once around a mark, never around a document, and what it rendered is
-tokenized once, with the document in place. So a document is cut inside the template, and all
-of it is text: a document that spells a control token does not end its turn.
+A chat template is rendered once around a mark, never around a document, and what it rendered is
+tokenized once, with the document in place. So a document is cut inside the template, and all of it
+is text: a document that spells a control token does not end its turn.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from brido.models.document_places import MARKS, pieces_around, pieces_of, question
-from brido.models.plain_text import control_tokens, tokens_of
-from brido.models.rendering import render_chats
+from brido.models.document_places import pieces_of
+from brido.models.plain_text import PlainText, encoded
 from brido.models.settings import ReadingSettings
-from brido.utils.errors import BridoError, first_line, parsing
+from brido.utils.errors import BridoError, first_line
 from brido.utils.json_lines import holds_half_pair
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
+# Stands where a document or an answer will: a template that does something with it shows.
+MARK = "\ue000Two words.\ue000"
+# How templates write today's date, with which they would ask another question every day.
+_TODAY = re.compile(r"""strftime_now\(\s*(["'])(.*?)\1\s*\)""")
+
 
 @dataclass(frozen=True)
 class Prompt:
-    """How one model is asked about a document.
+    """How a decoder-only model is asked about a document.
 
     pieces: the rendered text before, between and behind the places of the document. first: tokens
-    in front of the text, which a template writes itself. lead: what an answer begins with.
+    in front of the text, which a template writes itself. lead: what an answer begins with. behind:
+    what the template writes behind an answer.
     """
 
     tokenizer: PreTrainedTokenizerBase
     pieces: tuple[str, ...]
     first: tuple[int, ...] = ()
     lead: str = ""
+    behind: str = ""
 
     @classmethod
     def of(cls, tokenizer: PreTrainedTokenizerBase, reading: ReadingSettings) -> Prompt:
@@ -44,135 +51,159 @@ class Prompt:
         Raises:
             BridoError: there is no template and no prompt, or they cannot be rendered.
         """
-        if tokenizer.chat_template is None or reading.template is None:
-            _check_plain(reading)
-            pieces = pieces_of(reading)
-            # A space at the end belongs to the answer: tokenizers join it with the word behind it.
-            lead = " " * (len(pieces[-1]) - len(pieces[-1].rstrip(" ")))
-            pieces = (*pieces[:-1], pieces[-1].rstrip(" "))
-            return cls(tokenizer, pieces, _first(tokenizer, pieces[0]), lead)
-        return cls(tokenizer, pieces_around(_chats(tokenizer, reading)))
+        if tokenizer.chat_template is not None and reading.template is not None:
+            return _chat(tokenizer, reading)
+        if reading.prompt is None:
+            raise BridoError(
+                "reading.prompt: this model lacks a chat template, so it needs a prompt, such as "
+                "'{{ document }}\\n\\nTL;DR: '"
+            )
+        if reading.system or reading.template:
+            key = "system" if reading.system else "template"
+            raise BridoError(
+                f"reading.{key}: this model lacks a chat template, which this key needs: remove it"
+            )
+        *pieces, last = pieces_of(reading.prompt)
+        # A space at the end belongs to the answer: tokenizers join it with the word behind it.
+        asked = last.rstrip(" ")
+        first = _first(tokenizer, (*pieces, asked)[0])
+        return cls(tokenizer, (*pieces, asked), first, last.removeprefix(asked))
 
     def ids(self, document: str) -> list[int]:
         """Return the tokens of the prompt about a whole document."""
+        return self.tokens(document)[0]
+
+    def tokens(self, document: str) -> tuple[list[int], list[int]]:
+        """Those tokens, and where in the prompt's text each ends (but for `first`)."""
         text, inside = self.pieces[0], []
         for piece in self.pieces[1:]:
             inside.append((len(text), len(text) + len(document)))
             text += document + piece
-        return [*self.first, *tokens_of(self.tokenizer, text, inside, self._control)]
+        ids, ends = self._text.tokens(text, *inside)
+        return [*self.first, *ids], ends
 
-    def fit(self, document: str, limit: int) -> tuple[list[int], bool]:
-        """At most `limit` tokens, the document cut at its end where need be, and whether it was.
+    def fit(self, document: str, limit: int) -> tuple[list[int], str]:
+        """At most `limit` tokens, and the beginning of the document that they are about.
 
         Raises:
             BridoError: the prompt alone has no fewer tokens.
         """
-        ids = self.ids(document)
+        (ids, ends), kept, begin = self.tokens(document), document, len(self.pieces[0])
         if len(ids) <= limit:
-            return ids, False
-        return self.ids(self.cut(document, limit)), True
+            return ids, document
+        self.check(limit)
+        own = [end - begin for end in ends if begin < end <= begin + len(document)]
+        while len(ids) > limit:
+            # Once is enough, unless the text behind the document joins what is left otherwise.
+            places = len(self.pieces) - 1
+            own = own[: (limit - len(ids)) // places]
+            kept = document[: own[-1] if own else 0].rstrip()
+            ids = self.ids(kept)
+        return ids, kept
 
     def fit_all(self, documents: Sequence[str], limit: int) -> tuple[list[list[int]], list[int]]:
         """At most `limit` tokens about every document, and the places of those that were cut."""
         fitted = [self.fit(document, limit) for document in documents]
-        cut = [place for place, (_, was_cut) in enumerate(fitted) if was_cut]
+        cut = [place for place, (_, kept) in enumerate(fitted) if kept != documents[place]]
         return [ids for ids, _ in fitted], cut
 
-    def cut(self, document: str, limit: int) -> str:
-        """Return the beginning of a document with which the prompt has at most `limit` tokens.
-
-        Raises:
-            BridoError: see `fit`.
-        """
-        if len(self.ids(document)) <= limit:
-            return document
-        self.check(limit)
-        kept, fits, longest = "", 0, len(document)
-        while longest - fits > 1:
-            middle = (fits + longest) // 2
-            part = document[:middle].rstrip()
-            if len(self.ids(part)) <= limit:
-                kept, fits = part, middle
-            else:
-                longest = middle
-        return kept
-
     def check(self, limit: int) -> None:
-        """Raise BridoError if the prompt alone has no fewer than `limit` tokens."""
+        """Raise BridoError if the prompt leaves no room, or documents cannot be cut inside it."""
         least = len(self.ids(""))
         if least >= limit:
             raise BridoError(
                 f"reading: the prompt has {least} tokens before any document, and "
                 f"max_source_tokens is {limit}: raise it, or shorten prompt and system"
             )
+        if self.cuts_inside and not self.tokenizer.is_fast:
+            raise BridoError(
+                "reading.prompt: the tokenizer of this model does not say where its tokens stand, "
+                "so a long document cannot be cut inside a prompt: choose another model"
+            )
 
-    def answered(self, reading: ReadingSettings) -> Prompt:
-        """Return the same prompt, its lead the white space that the chat template of `reading`
-        writes in front of an answer."""
-        if self.tokenizer.chat_template is None or reading.template is None:
-            return self
-        asked, (before, _) = "question".join(self.pieces), _around_answer(self.tokenizer, reading)
-        between = before.removeprefix(asked)
-        return self if between.strip() else replace(self, lead=between)
+    @property
+    def cuts_inside(self) -> bool:
+        """Whether text stands behind a document."""
+        return True
 
     def answer(self, text: str) -> list[int]:
         """Return the tokens of an answer, without what ends it; what it spells is text."""
-        text = self.lead + text
+        text, before = self.lead + text, self.pieces[-1]
         # Alone, its first word would have the space that sentencepiece puts in front of any text.
-        ids, asked = self._tokens(self.pieces[-1], text), self._asked
-        return ids[len(asked) :] if ids[: len(asked)] == asked else self._tokens("", text)
+        ids, _ = self._text.tokens(before + text, (len(before), len(before + text)))
+        asked = self._asked
+        if ids[: len(asked)] != asked:
+            return self._text.tokens(text, (0, len(text)))[0]
+        return ids[len(asked) :]
 
-    def _tokens(self, before: str, text: str) -> list[int]:
-        """Return the tokens of a piece of the prompt and of a text, which spells no control."""
-        inside = (len(before), len(before) + len(text))
-        return tokens_of(self.tokenizer, before + text, [inside], self._control)
+    def end(self, ends: tuple[int, ...]) -> int:
+        """Which of a model's end tokens stands behind an answer: the one that its template writes.
+
+        Models have several (one ends the turn, another the text). Without a template, or where it
+        writes none of them, it is the tokenizer's own where that is one, else the first.
+        """
+        written = encoded(self.tokenizer, self.behind, add_special_tokens=False).input_ids
+        own = self.tokenizer.eos_token_id
+        return next((token for token in (*written, own) if token in ends), ends[0])
 
     @cached_property
     def _asked(self) -> list[int]:
         """The tokens of what stands behind the document."""
-        return self._tokens(self.pieces[-1], "")
+        return self._text.tokens(self.pieces[-1])[0]
 
     @cached_property
-    def _control(self) -> tuple[str, ...]:
-        return control_tokens(self.tokenizer)
+    def _text(self) -> PlainText:
+        return PlainText(self.tokenizer)
 
 
-def end_of_answer(
-    tokenizer: PreTrainedTokenizerBase, reading: ReadingSettings, ends: tuple[int, ...]
-) -> int:
-    """Which of a model's end tokens stands behind an answer: the one that its template writes.
+@dataclass(frozen=True)
+class EncoderPrompt(Prompt):
+    """What an encoder reads: text around the document, with the tokens that its tokenizer puts
+    around any text. spelled: a control token that a document spells is read as one."""
 
-    Models have several (one ends the turn, another the text). Without a template, or where it
-    writes none of them, it is the tokenizer's own where that is one, else the first.
+    spelled: bool = False
+
+    def tokens(self, document: str) -> tuple[list[int], list[int]]:
+        """See Prompt; the tokenizer's own tokens are among them."""
+        text, fast = self._read(document).join(self.pieces), self.tokenizer.is_fast
+        row = encoded(self.tokenizer, text, return_offsets_mapping=fast)
+        return row.input_ids, [end for _, end in row.offset_mapping] if fast else []
+
+    def fit_all(self, documents: Sequence[str], limit: int) -> tuple[list[list[int]], list[int]]:
+        """See Prompt."""
+        documents = [self._read(document) for document in documents]
+        if self.cuts_inside:
+            return super().fit_all(documents, limit)
+        # The text ends with the document: the tokenizer cuts it, all documents at once.
+        texts = [self.pieces[0] + document for document in documents]
+        rows = encoded(self.tokenizer, texts, truncation=True, max_length=limit).input_ids
+        # Special tokens stand at the end of a cut text too, so its length alone says nothing.
+        full = [place for place, ids in enumerate(rows) if len(ids) == limit]
+        every = [texts[place] for place in full]
+        whole = encoded(self.tokenizer, every).input_ids if full else []
+        return rows, [place for place, ids in zip(full, whole, strict=True) if len(ids) > limit]
+
+    @property
+    def cuts_inside(self) -> bool:
+        return len(self.pieces) > 2 or self.pieces[1] != ""
+
+    def _read(self, document: str) -> str:
+        return document if self.spelled else self._text.spaced(document)
+
+    @cached_property
+    def _text(self) -> PlainText:
+        return PlainText(self.tokenizer, special_only=True)
+
+
+def own_prefix(tasks: Any) -> str:
+    """What `task_specific_params` of a model's settings put in front of a document; "" if nothing.
+
+    T5's settings name a prefix for each task, which transformers' summarization pipeline put in
+    front of a document. Strangers write anything there.
     """
-    if tokenizer.chat_template is not None and reading.template is not None:
-        _, behind = _around_answer(tokenizer, reading)
-        for token in tokenizer(behind, add_special_tokens=False).input_ids:
-            if token in ends:
-                return token
-    return tokenizer.eos_token_id if tokenizer.eos_token_id in ends else ends[0]
-
-
-def _around_answer(tokenizer: PreTrainedTokenizerBase, reading: ReadingSettings) -> tuple[str, str]:
-    """What the chat template writes before and behind an answer about the document "question"."""
-    turns = [*messages(reading, "question"), {"role": "assistant", "content": MARKS[0]}]
-    (text,) = _rendered(tokenizer, reading, [turns], False)
-    before, _, behind = text.rpartition(MARKS[0])
-    return before, behind
-
-
-def _check_plain(reading: ReadingSettings) -> None:
-    """Raise BridoError for what a model without a chat template cannot do."""
-    if reading.prompt is None:
-        raise BridoError(
-            "reading.prompt: this model lacks a chat template, so it needs a prompt, such as "
-            "'{{ document }}\\n\\nTL;DR: '"
-        )
-    for key in ("system", "template"):
-        if getattr(reading, key):
-            raise BridoError(
-                f"reading.{key}: this model lacks a chat template, which this key needs: remove it"
-            )
+    task = tasks.get("summarization") if isinstance(tasks, dict) else None
+    prefix = task.get("prefix") if isinstance(task, dict) else None
+    return prefix if isinstance(prefix, str) else ""
 
 
 def _first(tokenizer: PreTrainedTokenizerBase, text: str) -> tuple[int, ...]:
@@ -182,50 +213,68 @@ def _first(tokenizer: PreTrainedTokenizerBase, text: str) -> tuple[int, ...]:
     return (begin,) if writes_it and not text.startswith(tokenizer.bos_token) else ()
 
 
-def _chats(tokenizer: PreTrainedTokenizerBase, reading: ReadingSettings) -> list[str]:
-    """What the chat template writes about each of MARKS."""
-    with parsing(lambda reason: f"the chat template cannot be chosen ({reason})"):
-        source = tokenizer.get_chat_template()
-    for switch in reading.template or {}:
-        if not re.search(rf"\b{re.escape(switch)}\b", source):
-            raise BridoError(f"reading.template: the chat template has no switch {switch!r}")
-    texts = _rendered(tokenizer, reading, [messages(reading, mark) for mark in MARKS], True)
-    if reading.system is not None and reading.system.strip() not in texts[0]:
+def _chat(tokenizer: PreTrainedTokenizerBase, reading: ReadingSettings) -> Prompt:
+    """The prompt that the chat template makes."""
+    turns = messages(reading, MARK)
+    asked = _rendered(tokenizer, reading, turns, True)
+    pieces = tuple(asked.split(MARK))
+    if len(pieces) != len(turns[-1]["content"].split(MARK)):
+        raise BridoError("reading.prompt: the chat template does not write the whole document")
+    if reading.system is not None and reading.system.strip() not in asked:
         raise BridoError(
             "reading.system: the chat template ignores a system message: put it into reading.prompt"
         )
-    return texts
+    both = _rendered(tokenizer, reading, [*turns, {"role": "assistant", "content": MARK}], False)
+    before, _, behind = both.rpartition(MARK)
+    # White space that it writes in front of an answer.
+    lead = before.removeprefix(asked)
+    return Prompt(tokenizer, pieces, lead="" if lead.strip() else lead, behind=behind)
 
 
 def _rendered(
     tokenizer: PreTrainedTokenizerBase,
     reading: ReadingSettings,
-    chats: Sequence[list[dict[str, str]]],
+    turns: list[dict[str, str]],
     asks: bool,
-) -> list[str]:
-    """The template's text of each chat; `asks`: up to where the answer begins."""
-    given = {
-        "add_generation_prompt": asks,
-        **tokenizer.special_tokens_map,
-        **(reading.template or {}),
-    }
+) -> str:
+    """The chat template's text of some turns; `asks`: up to where the answer begins."""
+    switches: dict[str, Any] = reading.template or {}
     try:
-        return render_chats(str(tokenizer.get_chat_template()), chats, given)
-    except ValueError as error:
+        source = str(tokenizer.get_chat_template())
+        for switch in switches:
+            if not re.search(rf"\b{re.escape(switch)}\b", source):
+                raise BridoError(f"reading.template: the chat template has no switch {switch!r}")
+        return str(
+            tokenizer.apply_chat_template(
+                turns,
+                tokenize=False,
+                add_generation_prompt=asks,
+                chat_template=_TODAY.sub(_first_of_2025, source),
+                **switches,
+            )
+        )
+    except BridoError:
+        raise
+    except Exception as error:  # a stranger's template may raise any
         key = "" if reading.system is None else "reading.system (put it into reading.prompt): "
         raise BridoError(
             f"{key}the chat template cannot be filled in ({first_line(error)})"
         ) from None
 
 
+def _first_of_2025(today: re.Match[str]) -> str:
+    return repr(datetime(2025, 1, 1).strftime(today[2]))
+
+
 def messages(reading: ReadingSettings, document: str) -> list[dict[str, str]]:
     """Return the chat messages that ask about a whole document, for a server that has the template.
 
     Raises:
-        BridoError: `reading.prompt` cannot be filled in.
+        BridoError: `reading.prompt` cannot be used.
     """
     system = [] if reading.system is None else [{"role": "system", "content": reading.system}]
-    return [*system, {"role": "user", "content": question(reading, document)}]
+    pieces = ("", "") if reading.prompt is None else pieces_of(reading.prompt)
+    return [*system, {"role": "user", "content": document.join(pieces)}]
 
 
 def message_problems(reading: ReadingSettings, section: str) -> list[str]:
@@ -237,7 +286,7 @@ def message_problems(reading: ReadingSettings, section: str) -> list[str]:
     ]
     if reading.prompt is not None:
         try:
-            pieces_of(reading)
+            pieces_of(reading.prompt, f"{section}.prompt")
         except BridoError as error:
-            problems.append(str(error).replace("reading", section, 1))
+            problems.append(str(error))
     return problems

@@ -3,7 +3,6 @@
 It stands beside generation_config.json. transformers ignores it.
 """
 
-import re
 import shutil
 from pathlib import Path
 from typing import Any, Literal
@@ -11,7 +10,7 @@ from typing import Any, Literal
 from pydantic import Field, ValidationError
 
 from brido.candidates.decoding import search_settings
-from brido.models.rendering import render_chats
+from brido.models.document_places import pieces_of
 from brido.models.settings import ReadingSettings
 from brido.search.settings import DecodingSettings, GuidanceSettings
 from brido.utils.atomic import write_text
@@ -22,8 +21,6 @@ from brido.utils.sections import Section
 USAGE_FILE = "brido.json"
 # Without these transformers takes other tokens, spaces and ends, and nothing says so.
 _BESIDE = ("generation_config.json", "tokenizer_config.json")
-_PLACE_OF_DOCUMENT = re.compile(r"\{\{ *document *\}\}")
-_JINJA = re.compile(r"\{[{%#]")
 
 
 class Usage(Section):
@@ -94,8 +91,7 @@ def write_model(model: Path, folder: Path, usage: Usage) -> None:
 def read_usage(folder: str | Path) -> Usage | None:
     """What brido.json of a model's folder says; None if there is no such file.
 
-    A stranger may have written it: every key is checked, and a prompt with expressions is first
-    rendered in a process with little time and memory.
+    A stranger may have written it: every key is checked.
 
     Raises:
         BridoError: the file is damaged or alone, or keys or values are wrong (all named).
@@ -114,7 +110,8 @@ def read_usage(folder: str | Path) -> Usage | None:
         problems = [_problem(item) for item in error.errors()]
         heading = f"{path} has wrong keys (delete the file, and give options in its place):"
         raise BridoError.from_problems(heading, problems) from None
-    _check_prompt(path, usage.reading.prompt)
+    if usage.reading.prompt is not None:
+        pieces_of(usage.reading.prompt, f"{path}: reading.prompt")
     return usage
 
 
@@ -134,13 +131,3 @@ def read_object(path: Path) -> dict[str, Any]:
 def _problem(item: Any) -> str:
     key = ".".join(map(str, item["loc"]))
     return f"{key}: {item['msg']}, not {quoted(item['input'])}"
-
-
-def _check_prompt(path: Path, prompt: str | None) -> None:
-    """Raise BridoError for a prompt that takes too much time or memory."""
-    if prompt is None or not _JINJA.search(_PLACE_OF_DOCUMENT.sub("", prompt)):
-        return
-    try:
-        render_chats(prompt, [[{"role": "user", "content": ""}]], {"document": "Two words."})
-    except ValueError as error:
-        raise BridoError(f"{path}: reading.prompt cannot be filled in ({error})") from None

@@ -179,9 +179,7 @@ GENERATION: list[tuple[str, Any]] = [
     ("suppress_tokens", [-1]), ("eos_token_id", "x"), ("pad_token_id", [1, 2]),
 ]  # fmt: skip
 TEMPLATES = [
-    "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}",
-    "{{ 'x' * 10 ** 10 }}", "{{ (3 ** 10 ** 9) % 7 }}", "{{ range(10 ** 9) | list }}",
-    "{% macro a() %}{{ a() }}{% endmacro %}{{ a() }}", "{% for %}", "{{ 1 / 0 }}",
-    "{{ ''.__class__.__mro__[1].__subclasses__() }}", "{{ nothing.at.all }}", "",
-    "{% for a in range(99999) %}{{ 'x' * 999 }}{% endfor %}", "no document at all",
+    "{{ range(10 ** 9) | list }}", "{% macro a() %}{{ a() }}{% endmacro %}{{ a() }}", "{% for %}",
+    "{{ 1 / 0 }}", "{{ ''.__class__.__mro__[1].__subclasses__() }}", "{{ nothing.at.all }}", "",
+    "{{ messages[-1].content[:9] }}", "no document at all",
 ]  # fmt: skip

@@ -81,6 +81,29 @@ def test_a_prompt_without_the_whole_document_is_refused(prompt):
         language(prompt)
 
 
+@pytest.mark.parametrize("prompt", [None, "{{ document }} w9"])
+@pytest.mark.parametrize("limit", [8, 64])
+def test_control_tokens_that_a_text_spells_are_letters(prompt, limit):
+    """Of a vocabulary of words or of sentencepiece they are words too."""
+    read = language(prompt, limit)
+    spelled, unknown = "w1 </s> <pad> w2 w3 <s>", read.tokenizer.unk_token_id
+    tail = [] if prompt is None else [13]
+    whole = [0, 5, *[unknown] * 4, 6, 7, *[unknown] * 2, *tail, 2]
+    cut = [*whole[: limit - len(tail) - 1], *tail, 2]
+    assert read.read([spelled]).ids.tolist() == [whole if limit == 64 else cut]
+    assert read.read([spelled, "w1"]).cut == (() if limit == 64 else (0,))
+    (targets,) = read.write([[spelled]], None, 20).ids.tolist()
+    assert targets == [[2, 0, 5, *[unknown] * 4, 6, 7, *[unknown] * 2, 2]]
+
+
+def test_words_that_were_added_to_a_vocabulary_are_read_as_words():
+    read = language(None)
+    read.tokenizer.add_tokens(["w1-w2"])
+    assert read.family.prompt(read).ids("w3 w1-w2") == [0, 7, 44, 2]
+    # This model knows 44 tokens.
+    assert read.read(["w3 w1-w2"]).ids.tolist() == [[0, 7, read.tokenizer.unk_token_id, 2]]
+
+
 def test_keys_of_chat_models_are_refused():
     reading = ReadingSettings(system="Be short.", template={"a": True})
     with pytest.raises(BridoError) as caught:

@@ -21,12 +21,13 @@ from brido.models.tokens import Sources
 from brido.search import SearchSettings, beam_search
 from brido.utils.errors import BridoError
 
+KNOWN = dict(families.FAMILIES)
+
 
 @pytest.fixture(autouse=True)
 def _families_as_before(monkeypatch):
     # Unknown families that other tests of this process met would not be named again.
-    known = {name: family for name, family in families.FAMILIES.items() if not family.unknown}
-    monkeypatch.setattr(families, "FAMILIES", known)
+    monkeypatch.setattr(families, "FAMILIES", dict(KNOWN))
 
 
 @pytest.mark.parametrize(

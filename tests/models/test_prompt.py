@@ -1,5 +1,7 @@
 """The prompt of decoder-only models, and every trap of chat templates that is known."""
 
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,8 +18,9 @@ from tiny_chat import (
     chat_tokenizer,
     sentencepiece_tokenizer,
 )
+from tokenizers import Regex, pre_tokenizers
 
-from brido.models.prompt import Prompt, end_of_answer, message_problems, messages
+from brido.models.prompt import Prompt, message_problems, messages
 from brido.models.settings import ReadingSettings
 from brido.utils.errors import BridoError
 
@@ -45,13 +48,13 @@ def test_a_prompt_has_the_tokens_of_the_models_own_template(template):
 def test_the_document_is_cut_inside_the_template():
     prompt = made()
     whole = prompt.ids(DOCUMENT)
-    ids, cut = prompt.fit(DOCUMENT, len(whole) - 4)
-    assert cut
+    ids, kept = prompt.fit(DOCUMENT, len(whole) - 4)
+    assert kept == "the cat sat in the"
     assert len(ids) == len(whole) - 4
     text = TOKENIZER.decode(ids)
     assert text.startswith("<|start|>user\nSummarise:\n\nthe cat sat in the")
     assert text.endswith("\n\nIn one sentence.<|end|>\n<|start|>assistant\n")
-    assert prompt.fit(DOCUMENT, len(whole)) == (whole, False)
+    assert prompt.fit(DOCUMENT, len(whole)) == (whole, DOCUMENT)
 
 
 @given(st.text(max_size=60), st.integers(0, 40))
@@ -59,10 +62,13 @@ def test_the_document_is_cut_inside_the_template():
 def test_as_much_of_a_document_as_fits(document, room):
     prompt = made()
     least = len(prompt.ids(""))
-    ids, cut = prompt.fit(document, least + 1 + room)
+    ids, kept = prompt.fit(document, least + 1 + room)
     assert len(ids) <= least + 1 + room
-    if not cut:
-        assert ids == prompt.ids(document)
+    assert ids == prompt.ids(kept)
+    assert document.startswith(kept)
+    if kept != document:
+        # A token more would have been too much, but for white space and letters of many bytes.
+        assert len(prompt.ids(document[: len(kept) + 4])) > least + room or room < 4
 
 
 def test_a_prompt_longer_than_the_limit_before_any_document_is_refused():
@@ -70,7 +76,7 @@ def test_a_prompt_longer_than_the_limit_before_any_document_is_refused():
     least = len(prompt.ids(""))
     with pytest.raises(BridoError, match=f"the prompt has {least} tokens before any document"):
         prompt.fit(DOCUMENT, least)
-    assert prompt.fit("x" * 99, least + 1)[1]
+    assert prompt.fit("x" * 99, least + 1) == (prompt.ids("x"), "x")
 
 
 SPELLED = ["<|end|>", "<s>", "<|endoftext|>", "<think>", "</think>", "<|pad|>", "<|start|>"]
@@ -98,9 +104,9 @@ def test_a_document_cannot_complete_a_token_of_the_prompt():
 
 def test_several_end_tokens_the_one_that_ends_a_turn_is_written():
     for template in (CHATML, NO_SYSTEM, THINKING):
-        assert end_of_answer(chat_tokenizer(template), reading(), (TEXT_END, END)) == END
-    assert end_of_answer(chat_tokenizer(None), reading(), (END, TEXT_END)) == TEXT_END
-    assert end_of_answer(chat_tokenizer(CHATML), reading(), (BOS,)) == BOS
+        assert made(template).end((TEXT_END, END)) == END
+    assert made(None).end((END, TEXT_END)) == TEXT_END
+    assert made().end((BOS,)) == BOS
 
 
 def test_thinking_is_switched_off_in_the_prompt():
@@ -140,7 +146,7 @@ def test_a_plain_prompt_and_its_space():
 @pytest.mark.parametrize("tokenizer_of", [sentencepiece_tokenizer, chat_tokenizer])
 def test_an_answer_has_the_tokens_that_it_has_in_the_whole_chat(tokenizer_of, template):
     tokenizer, own = tokenizer_of(template), ReadingSettings(prompt="{{ document }}")
-    prompt = Prompt.of(tokenizer, own).answered(own)
+    prompt = Prompt.of(tokenizer, own)
     asked = {"role": "user", "content": DOCUMENT}
     chat = [asked, {"role": "assistant", "content": "the cat"}]
     whole = tokenizer.apply_chat_template(chat)["input_ids"]
@@ -150,7 +156,7 @@ def test_an_answer_has_the_tokens_that_it_has_in_the_whole_chat(tokenizer_of, te
 
 def test_behind_a_plain_prompt_an_answer_has_one_space():
     tokenizer, own = sentencepiece_tokenizer(None), ReadingSettings(prompt="{{ document }} So: ")
-    prompt = Prompt.of(tokenizer, own).answered(own)
+    prompt = Prompt.of(tokenizer, own)
     whole = tokenizer(f"{DOCUMENT} So: the cat").input_ids
     assert prompt.ids(DOCUMENT) + prompt.answer("the cat") == whole
 
@@ -160,30 +166,22 @@ def test_template_and_prompt_can_be_left_out():
     assert made(prompt=None).ids("x") == made(prompt="{{ document }}").ids("x")
 
 
-NOT_WHOLE = [
-    "{{ document[:5] }}",
-    "{{ document[:5000] }}",
-    "{{ document | truncate(200) }}",
-    "{{ document | length }} {{ document }}",
-    "{{ document.split('.')[0] }}",
-    "{{ document }} {{ document[:5] }}",
-    "{{ document }} {{ document[:5000] }}",
-    "{{ document }}{% if document | length > 5000 %}...{% endif %}",
-    "{% if document %}{{ document }}{% endif %}",
-    "{% for part in document %}{{ part }}{% endfor %}",
-    "{% set text = document %}{{ text[:5] }}",
-    "{% set text %}{{ document }}{% endset %}{{ text[:5] }}",
-    "{% filter truncate(5) %}{{ document }}{% endfilter %}",
-    "{% macro m(x) %}{{ x[:5] }}{% endmacro %}{{ m(document) }}",
-    "{{ document if document else 'nothing' }}",
-    "{{ 'document' }}",
-    "{# {{ document }} #}",
-    "Summarize it.",
-]
-
-
-@pytest.mark.parametrize("text", NOT_WHOLE)
-def test_a_prompt_contains_the_whole_document_at_a_server_too(text):
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{{ document[:5] }}",
+        "{{ document | truncate(200) }}",
+        "{{ document }} {{ document[:5000] }}",
+        "{{ document }}{% if document | length > 5000 %}...{% endif %}",
+        "{% if document %}{{ document }}{% endif %}",
+        "{{ 'document' }}",
+        "{# {{ document }} #}",
+        "{{ documnet }} {{ document }}",
+        "{{- document -}}",
+        "Summarize it.",
+    ],
+)
+def test_a_prompt_has_places_of_the_document_and_nothing_else_of_a_template(text):
     problems = message_problems(reading(prompt=text), "reading.news")
     assert len(problems) == 1
     assert problems[0].startswith("reading.news.prompt must contain")
@@ -192,21 +190,58 @@ def test_a_prompt_contains_the_whole_document_at_a_server_too(text):
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["{{ document }}", "{{document}}", "{{- document -}}", "{{ document }} a {{ document }}"],
+    "text", ["{{ document }}", "{{document}}", "{{ document }} a {{document}}"]
 )
-def test_a_prompt_may_contain_it_in_any_place(text):
+def test_a_document_may_stand_in_any_place(text):
     assert message_problems(reading(prompt=text), "reading.news") == []
     assert DOCUMENT in messages(reading(prompt=text), DOCUMENT)[-1]["content"]
+    prompt = made(prompt=text)
+    ids, kept = prompt.fit(DOCUMENT, len(prompt.ids(DOCUMENT)) - 1)
+    assert 0 < len(kept) < len(DOCUMENT)
+    assert ids == prompt.ids(kept)
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["{{ documnet }} {{ document }}", "{% if %}", "{{ ''.__class__.__mro__ }}{{ document }}"],
-)
-def test_a_prompt_with_a_mistake_is_one_sentence(text):
-    with pytest.raises(BridoError, match=r"reading\.prompt: cannot be filled in"):
-        made(prompt=text)
+HOSTILE = {
+    "macros without end": "{% macro a() %}{{ b() }}{% endmacro %}{% macro b() %}{{ a() }}"
+    "{% endmacro %}{{ a() }}",
+    "a file": "{{ messages.__class__.__base__.__subclasses__() }}",
+    "an error": "{{ 1 / 0 }}",
+    "no template": "{% for %}",
+    "a refusal": "{{ raise_exception('no') }}",
+    "half of the document": "{{ messages[-1].content[:5] }}",
+    "another text": "{{ messages[-1].content | upper }}",
+}
+
+
+@pytest.mark.parametrize("template", HOSTILE.values(), ids=HOSTILE)
+def test_a_template_that_fails_or_changes_the_document_is_one_sentence(template):
+    with pytest.raises(
+        BridoError, match="the chat template (cannot be filled|does not write)"
+    ) as e:
+        made(template)
+    assert "\n" not in str(e.value)
+
+
+def test_control_tokens_are_put_in_order_once_for_all_texts(monkeypatch):
+    tokenizer, escaped, escape = chat_tokenizer(), [], re.escape
+    tokenizer.add_tokens([f"<|{number}|>" for number in range(50)])
+    prompt = Prompt.of(tokenizer, reading())
+    monkeypatch.setattr(re, "escape", lambda text: escaped.append(text) or escape(text))
+    for _ in range(9):
+        prompt.ids("a <|7|>")
+        prompt.answer("a <|8|>")
+    assert len(escaped) < 100
+
+
+def test_a_tokenizer_that_panics_is_one_sentence():
+    """Its library gives up where a pattern goes back and forth too often."""
+    tokenizer = chat_tokenizer()
+    pattern = pre_tokenizers.Split(Regex(r"(\w+)+$"), "isolated")
+    before = tokenizer.backend_tokenizer.pre_tokenizer
+    tokenizer.backend_tokenizer.pre_tokenizer = pre_tokenizers.Sequence([pattern, before])
+    prompt = Prompt.of(tokenizer, reading())
+    with pytest.raises(BridoError, match="the checkpoint's tokenizer fails on a text"):
+        prompt.ids("a" * 60 + "!")
 
 
 def test_the_day_changes_no_prompt():

@@ -79,7 +79,7 @@ def test_a_folder_that_was_copied_in_part_is_refused(folder, name):
 
 
 @pytest.mark.parametrize("prompt", ["{{ 'x' * 10**11 }}{{ document }}", "{{ nothing.at.all }}"])
-def test_a_strangers_prompt_is_rendered_elsewhere_first(folder, prompt):
+def test_a_strangers_prompt_has_nothing_of_a_template_but_the_document(folder, prompt):
     write_usage(folder, Usage(reading=ReadingSettings(prompt=prompt)))
     with pytest.raises(BridoError, match=r"reading\.prompt"):
         read_usage(folder)

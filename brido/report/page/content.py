@@ -71,7 +71,7 @@ def asked(folder: Path, reading: ReadingSettings, documents: Sequence[str]) -> A
     begin = str(prompt.tokenizer.decode(list(prompt.first)))
     pieces = (begin + prompt.pieces[0], *prompt.pieces[1:])
     limit = reading.max_source_tokens
-    return Asked(pieces, [len(prompt.cut(document, limit)) for document in documents])
+    return Asked(pieces, [len(prompt.fit(document, limit)[1]) for document in documents])
 
 
 def voting_checker(params: Params) -> str:
