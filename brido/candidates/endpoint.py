@@ -53,8 +53,7 @@ class Asker(NamedTuple):
         """Open the store, and return a client for this source."""
         settings, store = self.settings, user_path(self.runtime.store)
         limit = answer_limit(settings.max_answer_tokens, settings.extra_parameters)
-        choices = settings.choices_per_call
-        return Client(self.section, self.model, store, self.runtime, limit, choices)
+        return Client(self.section, self.model, store, self.runtime, limit)
 
     def ask(self, documents: Sequence[SplitDocuments], interval: float) -> None:
         """Ask for every answer that the store lacks.

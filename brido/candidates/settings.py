@@ -139,11 +139,6 @@ class EndpointGeneration(_CandidateSource):
         256, description="An answer that is cut there has not ended; null: not sent."
     )
     seed: Count | None = Field(0, description="Sent as seed + sample number; null: not sent.")
-    choices_per_call: Positive = Field(
-        1,
-        description="Candidates that one call asks for (n). The prompt is paid once, where the "
-        "server gives several (vLLM, OpenAI).",
-    )
     extra_parameters: ExtraParameters = Field(
         default_factory=dict,
         description="Further request fields, for instance {reasoning_effort: low}.",

@@ -79,10 +79,7 @@ class AskedModel:
 
 @dataclass(frozen=True)
 class Question:
-    """One question to one model, asked for the sample of one number.
-
-    A call asks for one sample, or for several of the same key (`n` choices).
-    """
+    """One question to one model, asked for the sample of one number."""
 
     model: AskedModel
     key: str

@@ -1,34 +1,26 @@
-"""What asking costs: estimates, a limit that is kept, and a report of what was spent."""
+"""What asking costs: estimates, a limit, and a report of what was spent."""
 
-import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from brido.endpoint.answers import NO_ANSWER, Answer
 from brido.endpoint.settings import EndpointRuntime
-from brido.utils.errors import BridoError
 
 # Until the model has answered once, English text is taken as four characters a token.
 CHARACTERS_PER_TOKEN = 4.0
-# Kinds of trouble: the end of the name of one, and a whole name.
-TOO_LONG = "(too long)"
 EMPTY_RESPONSE = "response without an answer"
 MALFORMED = "malformed response"
-UNNAMED_ERROR = "error in place of an answer"
-
-
-class BudgetReached(BridoError):
-    """A call that might go over a limit of `runtime.endpoint`."""
+TIMEOUT = "timeout"
 
 
 @dataclass
 class Report:
     """What a run did: answers and their tokens, requests, questions given up, trouble by kind.
 
-    `said`: the server's error codes of the trouble. `server`: the section that messages name.
+    `refused`: answers that are refusals or a filter's. `said`: the last words on questions that
+    were given up, with the server's error codes. `server`: the section that messages name.
     `replay`: nothing is asked, the store has all answers.
     """
 
@@ -39,60 +31,55 @@ class Report:
     answer_tokens: int = 0
     calls: int = 0
     given_up: int = 0
+    refused: int = 0
     trouble: Counter[str] = field(default_factory=Counter)
     said: Counter[str] = field(default_factory=Counter)
 
     def count(self, answer: Answer) -> None:
         """Count an answer and its tokens; a response without one was paid for all the same."""
         if answer.finish_reason == NO_ANSWER:
-            self.failed(EMPTY_RESPONSE, EMPTY_RESPONSE)
+            self.trouble[EMPTY_RESPONSE] += 1
+            self.said[EMPTY_RESPONSE] += 1
             self.given_up += 1
         else:
             self.answers += 1
+            self.refused += answer.refused
         self.prompt_tokens += answer.prompt_tokens
         self.answer_tokens += answer.answer_tokens
-
-    def failed(self, kind: str, said: str) -> None:
-        """Count an attempt that brought no answer."""
-        self.trouble[kind] += 1
-        self.said[said] += 1
 
     def way_out(self, section: str, parameters: Mapping[str, Any]) -> str:
         """What helps against the trouble that there was; `parameters` are those of the request."""
         if self.replay:
             return f"A replay asks for nothing: run again without it ({self.server}.replay)"
-        if any(kind.endswith(TOO_LONG) for kind in self.trouble):
-            return (
-                "Some prompts are too long for the server's context, and asking again does not "
-                "help: serve the model with a longer one (vLLM: --max-model-len, llama.cpp: -c, "
-                f"Ollama: OLLAMA_CONTEXT_LENGTH), or lower {section}.max_answer_tokens"
-            )
         if self.trouble[MALFORMED] and not self.answers:
             return (
-                "What came back is not OpenAI's JSON, but a web page, an empty body or a stream: "
-                f"check {self.server}.base_url (it usually ends in /v1), and a proxy before it"
+                "What came back is not OpenAI's JSON, but a web page, an error in words or an empty"
+                f" body: check {self.server}.base_url (it usually ends in /v1), and a proxy"
             )
-        if self.trouble[UNNAMED_ERROR] and not self.answers:
-            return (
-                f"{self.server}.show_content: true shows what the server says. Check "
-                f"{self.server}.base_url as well: without its /v1 LM Studio sends an error that "
-                "is called a success"
+        if not any(kind.startswith("HTTP 4") for kind in self.said):
+            slow = f", or lower {self.server}.max_concurrency" if self.trouble[TIMEOUT] else ""
+            return f"Answers so far are kept: run again to ask for the rest{slow}"
+        advice = [
+            f"{self.server}.show_content: true shows what the server says. It may refuse a "
+            f"parameter of {section} (null leaves one out), or a text that is too long for it"
+        ]
+        said = " ".join(self.said)
+        if "max_tokens" in parameters and "max_tokens" in said:
+            advice.append(
+                f"A model that refuses max_tokens takes {section}.max_answer_tokens: null and "
+                f"{section}.extra_parameters: {{max_completion_tokens: "
+                f"{parameters['max_tokens']}}}"
             )
-        lasting = [kind for kind in self.trouble if re.match(r"HTTP [45]\d\d", kind)]
-        if not lasting or self.answers:
-            return "Answers so far are kept: run again to ask for the rest"
-        structured = (
-            f" Without JSON schemas: {section}.structured_output: never (or json_object)."
-            if "response_format" in parameters
-            else ""
-        )
-        return (
-            f"The server may not accept a parameter of {section}: null leaves one out.{structured} "
-            f"{self.server}.show_content: true shows what the server says"
-        )
+        if "response_format" in parameters:
+            advice.append(
+                f"Without JSON schemas: {section}.structured_output: never (or json_object)"
+            )
+        return ". ".join(advice)
 
     def __str__(self) -> str:
         text = f"{self.answers:,} answers from {self.calls:,} calls"
+        if self.refused:
+            text += f", {self.refused:,} of them refused"
         if self.given_up:
             text += f", {self.given_up:,} questions given up"
         if self.trouble:
@@ -102,24 +89,21 @@ class Report:
 
 
 class Budget:
-    """Tokens that were paid for and those of calls in flight, against `max_cost` and `max_tokens`.
+    """Tokens that were paid for, against `max_cost` and `max_tokens`.
 
-    A call is let through only if everything paid, everything in flight and the call itself, each
-    answer at its longest, stay within the limits. Prompt tokens are estimated from characters at
-    the rate that the model's earlier answers showed.
+    Prompt tokens are estimated from characters at the rate that the model's earlier answers showed.
     """
 
     def __init__(
-        self, runtime: EndpointRuntime, section: str, answer_limit: int, paid: tuple[int, int, int]
+        self, runtime: EndpointRuntime, answer_limit: int, paid: tuple[int, int, int]
     ) -> None:
         """Start from `paid`: characters, prompt tokens and answer tokens in the store.
 
-        `answer_limit`: tokens of the longest answer. `section`: what errors name.
+        `answer_limit`: tokens of the longest answer.
         """
-        self._runtime, self._section, self._answer_limit = runtime, section, answer_limit
+        self._runtime, self._answer_limit = runtime, answer_limit
         self._characters, self.prompt_tokens, self.answer_tokens = paid
         self._counted_tokens = self.prompt_tokens
-        self._prompt_in_flight = self._answer_in_flight = 0
 
     @property
     def limited(self) -> bool:
@@ -131,13 +115,13 @@ class Budget:
         """Whether prices are known."""
         return self._runtime.input_price is not None and self._runtime.output_price is not None
 
-    def count(self, characters: int, prompt_tokens: int, answer_tokens: int) -> None:
+    def count(self, characters: int, answer: Answer) -> None:
         """Count a call that was paid for; `characters` is the length of its prompt."""
-        self.prompt_tokens += prompt_tokens
-        self.answer_tokens += answer_tokens
-        if prompt_tokens:
+        self.prompt_tokens += answer.prompt_tokens
+        self.answer_tokens += answer.answer_tokens
+        if answer.prompt_tokens:
             self._characters += characters
-            self._counted_tokens += prompt_tokens
+            self._counted_tokens += answer.prompt_tokens
 
     def prompt_estimate(self, characters: int) -> int:
         """About how many tokens a prompt of `characters` characters has."""
@@ -146,36 +130,19 @@ class Budget:
             rate = self._counted_tokens / self._characters
         return round(characters * rate) + 1
 
-    @contextmanager
-    def reserve(self, characters: int, answers: int) -> Iterator[None]:
-        """Set tokens aside within the block for a call for `answers`, which is counted there.
+    def reached(self, characters: int) -> str:
+        """The limit that one more call might go over, with its key; "" if there is none.
 
-        Raises:
-            BridoError: the call might go over a limit.
+        `characters`: the length of its prompt. Calls in flight are not counted.
         """
-        prompt, answer = self.prompt_estimate(characters), self._answer_limit * answers
-        self._prompt_in_flight += prompt
-        self._answer_in_flight += answer
-        try:
-            self._check()
-            yield
-        finally:
-            self._prompt_in_flight -= prompt
-            self._answer_in_flight -= answer
-
-    def _check(self) -> None:
-        prompt = self.prompt_tokens + self._prompt_in_flight
-        answer = self.answer_tokens + self._answer_in_flight
+        prompt = self.prompt_tokens + self.prompt_estimate(characters)
+        answer = self.answer_tokens + self._answer_limit
         maximum, limit = self._runtime.max_tokens, self._runtime.max_cost
-        reached = None
         if maximum is not None and prompt + answer > maximum:
-            reached = f"max_tokens ({maximum:,})"
-        elif limit is not None and self.cost(prompt, answer) > limit:
-            reached = f"max_cost ({limit:g})"
-        if reached:
-            raise BudgetReached(
-                f"{self._section}: {self._runtime.section}.{reached} is reached: {self}"
-            )
+            return f"max_tokens ({maximum:,})"
+        if limit is not None and self.cost(prompt, answer) > limit:
+            return f"max_cost ({limit:g})"
+        return ""
 
     def cost(self, prompt_tokens: int, answer_tokens: int) -> float:
         """The price of so many tokens, 0.0 where no prices are given."""

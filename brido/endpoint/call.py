@@ -1,23 +1,21 @@
-"""One attempt at one call to an OpenAI-compatible server: what is sent and what comes back.
+"""One question to an OpenAI-compatible server, asked through the openai package and its retries.
 
-The openai package builds the request and names the server's errors. The time and the size of a
-whole response are bounded here. Errors name the HTTP status and the server's error code. The
-server's other words are shown only if the settings say so, because servers quote prompts and keys.
+Here the time and the size of a whole response are bounded, and a response that is not a completion
+counts as one that did not arrive, so that the package asks again. Errors name the HTTP status and
+the server's error code. The server's other words are shown only if the settings say so, because
+servers quote prompts and keys.
 """
 
 import asyncio
-import math
 import re
 import ssl
-import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
-from brido.endpoint.answers import Answer, Question
-from brido.endpoint.budget import MALFORMED, TOO_LONG, UNNAMED_ERROR
+from brido.endpoint.answers import FILTERED, Answer, Question
+from brido.endpoint.budget import MALFORMED, TIMEOUT
 from brido.endpoint.responses import ErrorBody, Unreadable, read_response
 from brido.endpoint.settings import EndpointRuntime, api_key
 from brido.utils.errors import BridoError, causes, parsing
@@ -31,93 +29,27 @@ with extra():
 _http: Any = import_module(DefaultAsyncHttpxClient.__mro__[1].__module__.partition(".")[0])
 # Bytes of a response; far more than any answer has.
 LONGEST_RESPONSE = 16 * 2**20
-# A server that asks for a shorter wait does not want any.
-_SHORTEST_WAIT = 0.01
-# What OpenSSL calls plain HTTP, and a certificate that it does not know.
-_INSECURE = {"WRONG_VERSION_NUMBER", "CERTIFICATE_VERIFY_FAILED"}
-_UNREACHABLE, _TIMEOUT, _LOST = "server unreachable", "timeout", "connection lost"
-# What servers say of a prompt that is too long (OpenAI, vLLM, llama.cpp, Anthropic, Mistral, TGI,
-# xAI, Together); not of an answer that takes too long.
-_LENGTH = re.compile(
-    r"context[ _](?:length|window|size)|maximum (?:context|prompt)|(?<!took )too long|"
-    r"too large for model|must be <= \d+|longer than the maximum|token limit|"
-    r"exceeds? (?:the )?(?:available|maximum)|too many tokens",
-    re.IGNORECASE,
-)
-
-# What OpenRouter says, with a status that means the key elsewhere, of a text that a filter refuses.
-_FLAGGED = re.compile(r"moderation|input was flagged", re.IGNORECASE)
-# What Gemini and xAI say, with the status of a wrong request, of a wrong key or none.
-_KEY = re.compile(
-    r"api[ _]key (?:not valid|not found|expired)|(?:incorrect|invalid) api[ _]key"
-    r"|invalid authorization header",
-    re.IGNORECASE,
-)
+_UNREACHABLE, _LOST = "server unreachable", "connection lost"
 
 
 @dataclass(eq=False)
 class CallFailed(Exception):
-    """An attempt that brought no answer.
+    """A question that got no answer in all its attempts.
 
-    `kind`: what happened, in the words that reports count. `said`: the same with the server's
-    error code. `status`: the HTTP status, None if the server sent none. `retry_after`: seconds
-    that the server asks to wait. `paid`: what it took all the same, as an answer without a text.
+    `said`: what happened, with the HTTP status and the server's error code. `overloaded`: the
+    server asks to slow down or is away, and the call itself may be right.
     """
 
-    kind: str
-    said: str = ""
-    status: int | None = None
-    retry_after: float | None = None
-    paid: Answer | None = None
-
-    def __post_init__(self) -> None:
-        self.said = self.said or self.kind
-
-    @property
-    def is_timeout(self) -> bool:
-        """Whether no answer came in time."""
-        return self.kind == _TIMEOUT or self.status in {408, 504}
-
-    @property
-    def is_lost(self) -> bool:
-        """Whether the connection broke off."""
-        return self.kind == _LOST
-
-    @property
-    def is_unreachable(self) -> bool:
-        """Whether nothing listens at the address."""
-        return self.kind == _UNREACHABLE
-
-    @property
-    def is_final(self) -> bool:
-        """Whether another attempt in this run would change nothing, or be paid for once more."""
-        return self.is_refusal or self.paid is not None
-
-    @property
-    def too_long(self) -> bool:
-        """Whether the prompt, or the prompt and its answer, do not fit into the context."""
-        return self.kind.endswith(TOO_LONG)
-
-    @property
-    def is_overload(self) -> bool:
-        """Whether the server asks to slow down or is away: the call itself may be right."""
-        return self.status in {429, 503, 529} or self.is_unreachable
-
-    @property
-    def is_refusal(self) -> bool:
-        """Whether the server calls the request wrong, so that another attempt would change nothing.
-
-        These are the statuses that the openai package does not try again.
-        """
-        if self.too_long:
-            return True
-        return self.status is not None and self.status < 500 and self.status not in {408, 409, 429}
+    said: str
+    overloaded: bool = False
 
 
-class Connection:
-    """An OpenAI-compatible server, asked through the openai package."""
+class Server:
+    """An OpenAI-compatible server; `attempted(kind)` hears of every attempt: its trouble or ""."""
 
-    def __init__(self, runtime: EndpointRuntime, section: str) -> None:
+    def __init__(
+        self, runtime: EndpointRuntime, section: str, attempted: Callable[[str], None]
+    ) -> None:
         """Make a client for `runtime.base_url`; a server that needs no key gets a placeholder.
 
         Raises:
@@ -125,6 +57,7 @@ class Connection:
         """
         self._runtime, self._section = runtime, section
         self._key = api_key(runtime)
+        self._answered = False
         address = runtime.base_url or "https://api.openai.com/v1"
         # A connection serves one call. HTTP/1.1 does not number answers: if a proxy delivers one
         # twice on a kept connection, its copy is taken for the answer to the next question, and
@@ -135,10 +68,9 @@ class Connection:
                 api_key=self._key or "none",
                 base_url=address,
                 timeout=runtime.timeout_seconds,
-                max_retries=0,
+                max_retries=runtime.max_attempts - 1,
                 default_headers=headers,
-                # Texts go to the address that was named and to no other.
-                http_client=_BoundedClient(follow_redirects=False),
+                http_client=_WholeResponses(runtime.timeout_seconds, attempted),
             )
         if runtime.base_url:
             # The package sends OPENAI_ORG_ID and OPENAI_PROJECT_ID to any server.
@@ -148,119 +80,120 @@ class Connection:
         """Close the client."""
         await self._client.close()
 
-    async def ask(self, call: Sequence[Question]) -> list[Answer]:
-        """Return answers to one question: one for each of its samples in `call`, or fewer.
+    async def ask(self, question: Question) -> Answer:
+        """Return the answer to a question; one that a filter refuses is an answer without words.
 
         Raises:
             CallFailed: no answer came, for any reason that may be this call's or the server's.
             BridoError: no call can succeed (key, model, account).
         """
-        question = call[0]
         body = dict(question.model.parameters)
         if "seed" in body:
             body["seed"] += question.sample
-        if len(call) > 1:
-            body["n"] = len(call)
         try:
-            # The client's own timeout is one for each read: a server that sends a byte now and
-            # then would never reach it.
-            async with asyncio.timeout(self._runtime.timeout_seconds):
-                response = await self._client.chat.completions.with_raw_response.create(
-                    model=question.model.name,
-                    messages=list(question.messages),  # type: ignore[arg-type]
-                    extra_body=body,
-                )
-            return read_response(response.http_response.content, len(call))
+            response = await self._client.chat.completions.with_raw_response.create(
+                model=question.model.name,
+                messages=list(question.messages),  # type: ignore[arg-type]
+                extra_body=body,
+            )
         except openai.APIStatusError as error:
-            said = ErrorBody(error.body, None)
-            said.status = error.status_code
-            raise self._failure(said, error.response.headers, body) from None
-        except ErrorBody as error:
-            raise self._failure(error, {}, body) from None
+            return self._refused(error, body)
         except openai.APIConnectionError as error:
-            self._check_security(error)
-            raise CallFailed(_kind(error.__cause__)) from None
-        except (TimeoutError, Unreadable) as error:
-            raise CallFailed(_kind(error)) from None
+            kind = _kind(error.__cause__)
+            raise CallFailed(kind, kind == TIMEOUT or kind.startswith(_UNREACHABLE)) from None
         except openai.OpenAIError as error:
             raise CallFailed(f"client error ({type(error).__name__})") from None
+        self._answered = True
+        answer: Answer = response.http_response.extensions["answer"]
+        limit = body.get("max_tokens", body.get("max_completion_tokens"))
+        if answer.ended and limit == answer.answer_tokens:
+            # Some servers say "stop" of an answer that was cut at its limit.
+            return replace(answer, finish_reason="length")
+        return answer
 
-    def _check_security(self, error: Exception) -> None:
-        """Raise BridoError if no wait helps: http behind https, or an unknown certificate."""
-        for cause in causes(error):
-            if isinstance(cause, ssl.SSLError) and cause.reason in _INSECURE:
-                raise BridoError(
-                    f"{self._section}: no secure connection to the server ({cause.reason}). A "
-                    f"server without https has http:// in {self._runtime.section}.base_url; a "
-                    "certificate of your own goes into the file that SSL_CERT_FILE names (an "
-                    "environment variable)"
-                ) from None
+    def _refused(self, refusal: openai.APIStatusError, sent: Mapping[str, Any]) -> Answer:
+        """Raise the error that a server's status is: of this call alone, or of all calls.
 
-    def _failure(
-        self, error: ErrorBody, headers: Mapping[str, str], sent: Mapping[str, Any]
-    ) -> Exception:
-        """The error that a server's error is: of this call alone, or of all."""
-        status, code, message = error.status, error.code, error.message
-        said = self._describe(error, sent)
-        if status is not None and 300 <= status < 400:
-            return BridoError(
-                f"{self._section}: the server redirects to another address "
-                f"({said}{_origin(headers)}), and nothing was sent there. If it is "
-                f"the right one, name it in {self._runtime.section}.base_url"
-            )
-        is_long = _LENGTH.search(f"{code} {message}") is not None
-        no_key = status == 400 and _KEY.search(f"{code} {message}") is not None
-        forbidden = status == 403 and not (_FLAGGED.search(message) or is_long)
-        if status == 401 or no_key or forbidden:
-            return BridoError(
-                f"{self._section}: the server refused the key ({said}): set the environment "
-                f"variable that {self._runtime.section}.api_key_env names (null: OPENAI_API_KEY, "
-                "for OpenAI alone)"
-            )
-        if status == 404:
-            return BridoError(
-                f"{self._section}: the server does not know this address or model ({said}): check "
-                f"{self._runtime.section}.base_url (it usually ends in /v1) and "
-                f"{self._section}.model. {self._runtime.section}.show_content: true shows what "
-                "the server says"
-            )
-        if status == 402 or code == "insufficient_quota":
-            return BridoError(
-                f"{self._section}: the account's quota is used up ({said}); answers so far are kept"
-            )
-        kind = UNNAMED_ERROR if status is None else f"HTTP {status}"
-        # OpenAI's 429 also means more tokens than the account may send in a minute at all.
-        too_large = status == 413 or (status == 429 and "request too large" in message.lower())
-        if too_large or (status in {400, 403, 422, 500} and is_long):
-            return CallFailed(f"{kind} {TOO_LONG}", f"{said} {TOO_LONG}", status, paid=error.paid)
-        return CallFailed(kind, said, status, _retry_after(headers), error.paid)
-
-    def _describe(self, error: ErrorBody, sent: Mapping[str, Any]) -> str:
-        """HTTP status, error code and fields that the server's own words name.
-
-        The words themselves are shown only where they are asked for.
+        A prompt that the server's filter refuses is answered: asking again would change nothing.
         """
-        said = f"an {UNNAMED_ERROR}" if error.status is None else f"HTTP {error.status}"
-        if re.fullmatch(r"[A-Za-z0-9_.-]{1,60}", error.code) and error.code != str(error.status):
+        status, error = refusal.status_code, ErrorBody(refusal.body)
+        said = self._describe(status, error, sent)
+        if status == 400 and error.code.lower() in FILTERED:
+            return Answer("", "content_filter", refused=True)
+        server = self._runtime.section
+        reason = ""
+        if 300 <= status < 400:
+            reason = (
+                "redirects to another address, and nothing was sent there: name the right one in "
+                f"{server}.base_url"
+            )
+        elif status == 401 or (status == 403 and not self._answered):
+            reason = (
+                "refused the key: set the environment variable that "
+                f"{server}.api_key_env names (null: OPENAI_API_KEY, for OpenAI alone)"
+            )
+        elif status == 404:
+            reason = (
+                f"does not know this address or model: check {server}.base_url (it usually ends "
+                f"in /v1) and {self._section}.model"
+            )
+        elif status == 402 or error.code == "insufficient_quota":
+            reason = "says that the account's quota is used up; answers so far are kept"
+        if reason:
+            raise BridoError(
+                f"{self._section}: the server {reason} ({said}; {server}.show_content: true shows "
+                "what it says)"
+            ) from None
+        raise CallFailed(said, status in {408, 429, 503, 504, 529}) from None
+
+    def _describe(self, status: int, error: ErrorBody, sent: Mapping[str, Any]) -> str:
+        """HTTP status, error code and fields that the server names; its words where asked for."""
+        said = f"HTTP {status}"
+        if re.fullmatch(r"[A-Za-z_-][A-Za-z0-9_.-]{0,60}", error.code):
             said += f" {error.code}"
-        fields = [name for name in sent if len(name) > 1 and name in error.message]
-        if fields:
+        words = f"{error.param} {error.message}"
+        if fields := [name for name in sent if len(name) > 1 and name in words]:
             said += f", about {', '.join(fields)}"
         if self._runtime.show_content:
             said += f": {error.message[:1000]}"
         return said.replace(self._key, "[key]") if self._key else said
 
 
-class _BoundedClient(DefaultAsyncHttpxClient):
-    """An HTTP client that reads no more than LONGEST_RESPONSE bytes of a response."""
+class _WholeResponses(DefaultAsyncHttpxClient):
+    """An HTTP client whose responses are whole, in time, short enough, and completions or errors.
+
+    The openai package tries again what raises here.
+    """
+
+    def __init__(self, seconds: float, attempted: Callable[[str], None]) -> None:
+        # Texts go to the address that was named and to no other.
+        super().__init__(follow_redirects=False)
+        self._seconds, self._attempted = seconds, attempted
 
     async def send(self, request: Any, **options: Any) -> Any:
-        """Return the whole response; Unreadable if it is too long or compressed."""
+        try:
+            # The package's own timeout is one for each read: a server that sends a byte now and
+            # then would never reach it.
+            async with asyncio.timeout(self._seconds):
+                response = await self._read(request, options)
+        except (TimeoutError, Unreadable, _http.HTTPError) as error:
+            kind = _kind(error)
+            self._attempted(kind)
+            if isinstance(error, TimeoutError):
+                raise _http.ReadTimeout(kind, request=request) from None
+            if isinstance(error, Unreadable):
+                raise _http.RemoteProtocolError(kind, request=request) from error
+            raise
+        self._attempted(f"HTTP {response.status_code}" if response.status_code >= 300 else "")
+        return response
+
+    async def _read(self, request: Any, options: dict[str, Any]) -> Any:
+        """Return the whole response; Unreadable if it is too long, compressed or no completion."""
         response = await super().send(request, **(options | {"stream": True}))
-        content = bytearray()
+        content, status, found = bytearray(), response.status_code, {}
         try:
             # No compression was asked for, and a small response can unfold to any size.
-            if response.headers.get("content-encoding", "identity") != "identity":
+            if response.headers.get("content-encoding", "").lower() not in {"", "identity"}:
                 raise Unreadable
             async for chunk in response.aiter_raw():
                 content += chunk
@@ -268,45 +201,30 @@ class _BoundedClient(DefaultAsyncHttpxClient):
                     raise Unreadable
         finally:
             await response.aclose()
+        if status < 300:
+            try:
+                found["answer"] = read_response(bytes(content))
+            except ErrorBody as error:
+                if error.status is None:
+                    raise Unreadable from None
+                status = error.status
         return _http.Response(
-            response.status_code,
+            status,
             headers=response.headers,
             content=bytes(content),
             request=request,
+            extensions=found,
         )
 
 
 def _kind(error: BaseException | None) -> str:
-    if isinstance(error, Unreadable):
+    """What happened to an attempt, in the words that reports count."""
+    if isinstance(error, Unreadable) or isinstance(getattr(error, "__cause__", None), Unreadable):
         return MALFORMED
     if isinstance(error, _http.ConnectError | _http.ConnectTimeout):
-        return _UNREACHABLE
+        # WRONG_VERSION_NUMBER is what OpenSSL calls a server without https.
+        insecure = [cause.reason for cause in causes(error) if isinstance(cause, ssl.SSLError)]
+        return f"{_UNREACHABLE} ({insecure[0]})" if insecure else _UNREACHABLE
     if isinstance(error, TimeoutError | _http.TimeoutException):
-        return _TIMEOUT
+        return TIMEOUT
     return _LOST
-
-
-def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds that the server asks to wait; None without a usable number or date."""
-    asked = headers.get("retry-after", "")
-    try:
-        seconds = float(asked)
-    except ValueError:
-        # By the server's own clock, where it tells it.
-        now = _moment(headers.get("date", ""))
-        seconds = _moment(asked) - (time.time() if math.isnan(now) else now)
-    return seconds if _SHORTEST_WAIT <= seconds < math.inf else None
-
-
-def _moment(date: str) -> float:
-    """The time of a date as headers have it, in seconds; NaN for any other text."""
-    try:
-        return parsedate_to_datetime(date).timestamp()
-    except (ValueError, OverflowError):
-        return math.nan
-
-
-def _origin(headers: Mapping[str, str]) -> str:
-    """Where a redirect leads: scheme, host and port alone, the rest may quote anything."""
-    origin = re.match(r"https?://[A-Za-z0-9.:\[\]-]{1,100}", headers.get("location", ""))
-    return f", {origin[0]}" if origin else ""

@@ -1,7 +1,6 @@
 """The client: asks, keeps every answer, and never pays for one twice."""
 
 from collections.abc import Sequence
-from itertools import groupby
 from pathlib import Path
 from typing import Self
 
@@ -58,26 +57,23 @@ class Client:
         store: Path,
         runtime: EndpointRuntime,
         answer_limit: int,
-        choices_per_call: int = 1,
     ) -> None:
         """Open the store; nothing is asked yet.
 
         Errors name `section`. `answer_limit`: tokens of the longest answer, for the budget, which
-        counts everything that the store holds of `model`, with any parameters. `choices_per_call`:
-        how many samples of a question one call asks for, where the server gives so many.
+        counts everything that the store holds of `model`, with any parameters.
 
         Raises:
             BridoError: the store cannot be used, or is not there and `runtime.replay` needs it.
         """
         self._section, self._model, self._runtime = section, model, runtime
-        self._answer_limit, self._choices = answer_limit, choices_per_call
+        self._answer_limit = answer_limit
         self.report = Report(runtime.section, runtime.replay)
         self.store = AnswerStore(store, must_exist=runtime.replay)
         self.budget = self._budget()
 
     def _budget(self) -> Budget:
-        paid = self.store.usage(self._model)
-        return Budget(self._runtime, self._section, self._answer_limit, paid)
+        return Budget(self._runtime, self._answer_limit, self.store.usage(self._model))
 
     def __enter__(self) -> Self:
         return self
@@ -121,15 +117,7 @@ class Client:
             self.budget = self._budget()
             missing = [one for one in plan.missing if one.sample not in self.store.samples(one.key)]
             how = (self._runtime, self._section, self.store, self.budget, self.report, bar.advance)
-            in_a_loop(Asking(*how, self._choices).run(missing))
-        if cut := self.store.cut_prompts(self._model):
-            tokens, fewest, most = cut
-            say(
-                f"{self._section}: the longest prompts, of {fewest:,} to {most:,} characters, all "
-                f"have {tokens:,} tokens: the server cuts them, and answers about a part. Serve "
-                "the model with a longer context (Ollama: OLLAMA_CONTEXT_LENGTH), then change "
-                f"{self._section}.revision, any label, so that they are asked again"
-            )
+            in_a_loop(Asking(*how).run(missing))
 
     def answers(self, key: str, samples: int) -> dict[int, Answer]:
         """What is kept for a question's key: answers by sample number, below `samples`."""
@@ -138,27 +126,16 @@ class Client:
     def _forecast(self, plan: CallPlan, likely_answer: int) -> str:
         """Calls, tokens and cost of what `plan` lacks in words."""
         count = len(plan.missing)
-        # The first question of each call, which pays for the prompt (see `Asking._calls`).
-        calls = [
-            one
-            for _, same in groupby(plan.missing, lambda question: question.key)
-            for one in list(same)[:: self._choices]
-        ]
-        prompts = sum(self.budget.prompt_estimate(one.characters) for one in calls)
+        prompts = sum(self.budget.prompt_estimate(one.characters) for one in plan.missing)
         likely = count * min(self._answer_limit, likely_answer)
         longest = count * self._answer_limit
-        lines = [
-            f"calls to make:  {len(calls):,} for {count:,} answers "
-            f"({plan.stored:,} more are in the store)",
-            f"prompt tokens:  about {prompts:,}",
-            f"answer tokens:  about {likely:,}, at most {longest:,}",
-        ]
+        cost = "set input_price and output_price (of a million tokens) to see it"
         if self.budget.priced:
-            about = self.budget.cost(prompts, likely)
-            most = self.budget.cost(prompts, longest)
-            lines.append(f"cost:           about {about:.2f}, at most about {most:.2f}")
-        else:
-            lines.append(
-                "cost:           set input_price and output_price (of a million tokens) to see it"
-            )
-        return "\n".join(lines)
+            about, most = (self.budget.cost(prompts, answers) for answers in (likely, longest))
+            cost = f"about {about:.2f}, at most about {most:.2f}"
+        return (
+            f"calls to make:  {count:,} ({plan.stored:,} more answers are in the store)\n"
+            f"prompt tokens:  about {prompts:,}\n"
+            f"answer tokens:  about {likely:,}, at most {longest:,}\n"
+            f"cost:           {cost}"
+        )

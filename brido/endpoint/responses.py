@@ -1,11 +1,15 @@
-"""What a server sends back to a call, read: answers, an error, or nothing of use."""
+"""What a server sends back to a call, read: an answer, an error, or nothing of use."""
 
+import json
+import re
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
-from brido.endpoint.answers import FILTERED, NO_ANSWER, Answer
-from brido.utils.json_lines import count_of, parse_object, whole_text
+from brido.endpoint.answers import CUT, FILTERED, NO_ANSWER, Answer
+
+_HALF_PAIR = re.compile("[\ud800-\udfff]")
+# No text has more tokens; a count is kept in a column of 64 bits.
+_MOST_TOKENS = 2**53
 
 
 class Unreadable(Exception):
@@ -13,14 +17,13 @@ class Unreadable(Exception):
 
 
 class ErrorBody(Exception):
-    """An error as a server describes it, also one that it sent as if it were an answer.
+    """An error that was sent as if it were an answer; `status` is the one that it names, or None.
 
-    `status`: the HTTP status that it stands for, None if it names none. `code`, `message`: the
-    server's words. `paid`: what it took, as an answer without a text; None if nothing.
+    `code`, `param`, `message`: the server's words.
     """
 
-    def __init__(self, error: Any, paid: Answer | None) -> None:
-        """error: an object, a text (LM Studio, xAI, TGI) or a list of an object (Gemini)."""
+    def __init__(self, error: Any) -> None:
+        """error: an object, a text (LM Studio, xAI) or a list of an object (Gemini)."""
         super().__init__()
         if isinstance(error, list) and error:
             (error, *_) = error
@@ -28,69 +31,67 @@ class ErrorBody(Exception):
             error = error["error"]
         described = error if isinstance(error, Mapping) else {"message": error}
         code, kind = described.get("code"), described.get("type")
-        status = count_of(code)
-        self.status = status if status is not None and 400 <= status < 600 else None
-        if self.status is not None:
-            code = kind or described.get("status") or code
-        self.code = str(code or kind or "")
+        status = _count(code)
+        self.status = status if 400 <= status < 600 else None
+        self.code = str((kind if self.status else code) or described.get("status") or kind or "")
+        self.param = str(described.get("param") or "")
         self.message = str(described.get("message") or described.get("detail") or "")
-        self.paid = paid
 
 
-def read_response(content: bytes, wanted: int = 1) -> list[Answer]:
-    """Return the answers of a chat completion, at most `wanted`; a server may send anything.
+def read_response(content: bytes) -> Answer:
+    """Return the answer of a chat completion; a server may send anything.
 
     A text may be a list of parts. Half of a surrogate pair, which no text can hold, is replaced by
-    U+FFFD: the answer is paid for. Token counts that are not numbers count as none. The first
-    answer has the tokens of the prompt; those of the answers are shared out. A response that was
-    paid for and holds no choice that can be read is one answer with the reason NO_ANSWER.
+    U+FFFD: the answer is paid for. Token counts that are not numbers count as none. A response that
+    was paid for and has no text that can be read is an answer with the reason NO_ANSWER.
 
     Raises:
         Unreadable: the body is not a chat completion (cut off, another JSON, a proxy's page).
         ErrorBody: the body is an error.
     """
     try:
-        body = parse_object(content)
-        served = whole_text(str(body.get("model") or ""))
+        body = _parsed(content)
         prompt, answer = _tokens_paid(body.get("usage"))
-        choices = body.get("choices")
+        choices, served = body.get("choices"), str(body.get("model") or "")
     except Exception:
         # Whatever a server may send: other types, deep nesting.
         raise Unreadable from None
-    nothing = Answer("", NO_ANSWER, False, served, prompt, answer) if prompt or answer else None
-    if body.get("error") and not choices:
-        raise ErrorBody(body["error"], nothing)
-    read = [_choice(choice) for choice in choices[:wanted]] if isinstance(choices, list) else []
-    answers = [choice for choice in read if choice is not None]
-    if not answers:
-        if nothing is None:
-            raise Unreadable
-        return [nothing]
-    share, rest = divmod(answer, len(answers))
-    return [
-        replace(
-            one,
-            served_model=served,
-            prompt_tokens=0 if number else prompt,
-            answer_tokens=share + (0 if number else rest),
-        )
-        for number, one in enumerate(answers)
-    ]
-
-
-def _choice(choice: Any) -> Answer | None:
-    """What one choice says; None if that cannot be read."""
+    if body.get("error") and not (choices or prompt or answer):
+        raise ErrorBody(body["error"])
     try:
-        message = choice["message"] if "message" in choice else {"content": choice["text"]}
-        texts, refuses = _texts(message.get("content"))
-        text = whole_text("".join(texts))
-        # A gateway whose server breaks off sends what came so far, with the error beside it.
-        unsaid = "error" if choice.get("error") else ""
-        reason = whole_text(str(choice.get("finish_reason") or unsaid))
+        text, reason, refused = _choice(choices[0])
     except Exception:
-        return None
+        if not (prompt or answer):
+            raise Unreadable from None
+        text, reason, refused = "", NO_ANSWER, False
+    text, reason, served = (_HALF_PAIR.sub("\ufffd", one) for one in (text, reason, served))
+    return Answer(text, reason, refused, served, prompt, answer)
+
+
+def _parsed(content: bytes) -> Any:
+    """The JSON of a body; without its counts of tokens where these cannot be read."""
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        # A count of thousands of digits or brackets does not cost the answer before it.
+        answer, counts, _ = content.rpartition(b'"usage"')
+        if not counts:
+            raise
+        return json.loads(answer + b'"usage":null}')
+
+
+def _choice(choice: Any) -> tuple[str, str, bool]:
+    """Text, finish reason and whether the model refuses."""
+    message = choice["message"] if "message" in choice else {"content": choice["text"]}
+    texts, refuses = _texts(message.get("content"))
+    # A gateway whose server breaks off sends what came so far, with the error beside it.
+    reason = str(choice.get("finish_reason") or ("error" if choice.get("error") else ""))
+    # OpenRouter says "stop" of answers that were cut, and the provider's own word beside it.
+    native = str(choice.get("native_finish_reason") or "")
+    if native.lower() in CUT:
+        reason = native
     refused = refuses or bool(message.get("refusal")) or reason.lower() in FILTERED
-    return Answer(text, reason, refused)
+    return "".join(texts), reason, refused
 
 
 def _texts(content: Any) -> tuple[list[str], bool]:
@@ -118,9 +119,18 @@ def _tokens_paid(usage: Any) -> tuple[int, int]:
     """Prompt and answer tokens as the server counts them; zeros if one is not a count."""
     usage = usage if isinstance(usage, Mapping) else {}
     prompt, answer, total = (
-        count_of(usage.get(f"{kind}_tokens", 0)) for kind in ("prompt", "completion", "total")
+        _count(usage.get(f"{kind}_tokens", 0)) for kind in ("prompt", "completion", "total")
     )
-    if prompt is None or answer is None:
+    if prompt < 0 or answer < 0:
         return 0, 0
     # Gemini counts thoughts in the total alone, and has them paid for as answers.
-    return prompt, max(answer, (total or 0) - prompt)
+    return prompt, max(answer, total - prompt)
+
+
+def _count(value: Any) -> int:
+    """A whole number from 0 to 2**53 that was sent as a number or as text; else -1."""
+    try:
+        number = -1.0 if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        return -1
+    return int(number) if 0 <= number <= _MOST_TOKENS and number.is_integer() else -1

@@ -32,8 +32,13 @@ def _address(url: str) -> str:
         port = TypeAdapter(HttpUrl).validate_python(url).port
     except ValueError:
         port = None
-    # A query would end up in front of the path of a call.
-    if not port or not re.fullmatch(r"https?://[^\s/{}?#]+(/[^\s?#]*)?", url):
+    # A query would end up in front of the path of a call; messages would show a password.
+    if not port or not re.fullmatch(r"https?://[^\s/{}?#@]+(/[^\s?#]*)?", url):
+        if "@" in url:
+            raise ValueError(
+                "a user and a password do not belong into the address: name the environment "
+                "variable with the key in api_key_env"
+            )
         raise ValueError(
             f"{quoted(url)} is not an address: write http://HOST:PORT/v1, without a query (Azure: "
             "https://NAME.openai.azure.com/openai/v1)"
@@ -63,9 +68,7 @@ class EndpointRuntime(Section):
     max_concurrency: Annotated[int, Field(ge=1, le=1024)] = Field(
         32, description="Calls in flight, at most."
     )
-    timeout_seconds: Number = Field(
-        120.0, description="Seconds that one call may take; after timeouts fewer are in flight."
-    )
+    timeout_seconds: Number = Field(120.0, description="Seconds that one attempt may take.")
     max_attempts: Annotated[int, Field(ge=1, le=1000)] = Field(
         8,
         description="Attempts before an answer counts as missing (429 and 503: patience_seconds).",
@@ -75,8 +78,8 @@ class EndpointRuntime(Section):
     )
     max_cost: NonNegative | None = Field(
         None,
-        description="Budget: the run stops before it is spent; all of this model's stored "
-        "answers count.",
+        description="Budget: no further call starts when one more might go over it; all of this "
+        "model's stored answers count.",
     )
     max_tokens: Positive | None = Field(
         None, description="The same in tokens, prompts and answers together."

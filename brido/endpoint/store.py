@@ -55,10 +55,6 @@ _ADD_ANSWER = (
     f"WHERE excluded.answered > answers.answered AND {_AGAIN}"
 )
 
-# So many prompts, of which the longest has so many times the characters of the shortest, do not
-# have equally many tokens by chance.
-_LONGEST, _UNLIKE = 5, 1.05
-
 
 class AnswerStore(Store):
     """An open store of answers."""
@@ -146,19 +142,3 @@ class AnswerStore(Store):
             (model.name,),
         )
         return int(row[0]), int(row[1]), int(row[2])
-
-    def cut_prompts(self, model: AskedModel) -> tuple[int, int, int] | None:
-        """Tokens, fewest and most characters of a model's longest prompts if its server cuts them.
-
-        Then the longest all have the same number of tokens. None where they do not.
-        """
-        rows = self._rows(
-            "SELECT a.characters, MIN(a.prompt_tokens), MAX(a.prompt_tokens) FROM answers a "
-            "JOIN models m ON m.digest = a.model WHERE m.name = ? AND a.prompt_tokens > 0 "
-            "GROUP BY a.characters ORDER BY a.characters DESC LIMIT ?",
-            (model.name, _LONGEST),
-        )
-        counts = {tokens for row in rows for tokens in row[1:]}
-        if len(rows) < _LONGEST or len(counts) > 1 or rows[0][0] < _UNLIKE * rows[-1][0]:
-            return None
-        return counts.pop(), rows[-1][0], rows[0][0]

@@ -1,7 +1,6 @@
 """Candidates from a server: the table, what is asked, what is missing, and nothing paid twice."""
 
 import math
-import re
 
 import pytest
 from bad_endpoint import BadEndpoint, plain_answer
@@ -120,15 +119,6 @@ def test_a_reason_that_nobody_knows_does_not_count_as_an_end_and_is_named(made, 
     assert any(f"{reason} (unknown" in line for line in said)
 
 
-def test_all_candidates_of_a_document_in_one_call(made, capfd):
-    with BadEndpoint(most_choices=9) as server:
-        apart = made(server, num_candidates=4, model="a")[0]
-        server.requests.clear()
-        assert made(server, num_candidates=4, model="b", choices_per_call=4)[0] == apart
-        assert [body["n"] for body in server.requests] == [4] * 7
-    assert "choices_per_call" not in capfd.readouterr().err
-
-
 def test_the_budget_counts_the_longest_answer_that_the_request_allows(made):
     with BadEndpoint() as server:
         sent = {"extra_parameters": {"max_completion_tokens": 50}, "max_answer_tokens": None}
@@ -145,10 +135,11 @@ def test_prompts_that_are_too_long_are_not_said_to_need_another_run(made):
         return (400, body) if "Bridge 3" in str(asked) else None
 
     with BadEndpoint(respond=respond) as server:
-        with pytest.raises(BridoError, match=r"2 of 14 .*\(HTTP 400 \(too long\)\)") as error:
+        with pytest.raises(BridoError, match=r"2 of 14 .*\(HTTP 400\)") as error:
             made(server)
         assert "run again" not in str(error.value)
         assert "max_missing_fraction" in str(error.value)
+        assert "show_content" in str(error.value)
         assert len(server.requests) == 14
 
 
@@ -207,13 +198,8 @@ def test_what_a_killed_call_has_read_is_read_again(made):
 
 def test_a_dry_run_asks_nothing_and_replay_takes_what_is_there(made):
     with BadEndpoint() as server:
-        with pytest.raises(DryRun, match="calls to make:  14 for 14 answers") as apart:
+        with pytest.raises(DryRun, match="calls to make:  14 "):
             made(server, runtime={"dry_run": True})
-        # The prompt is paid once for all choices of a call.
-        with pytest.raises(DryRun, match="calls to make:  7 for 14 answers") as together:
-            made(server, runtime={"dry_run": True}, choices_per_call=2)
-        prompts = [re.search(r"about ([\d,]+)", str(one.value))[1] for one in (apart, together)]
-        assert int(prompts[0]) == 2 * int(prompts[1])
         assert server.requests == []
         found, *_ = made(server)
         server.requests.clear()

@@ -39,7 +39,9 @@ class Asking:
 
 @pytest.fixture
 def asking(tmp_path, monkeypatch):
-    # Between two attempts it waits, at first, a tenth of what it would.
-    monkeypatch.setattr("brido.endpoint.asking._FIRST_WAIT", 0.05)
+    # Between two attempts it waits a fraction of what it would.
+    monkeypatch.setattr("openai._base_client.INITIAL_RETRY_DELAY", 0.02)
+    monkeypatch.setattr("openai._base_client.MAX_RETRY_DELAY", 0.2)
+    monkeypatch.setattr("brido.endpoint.asking._PAUSE", 0.1)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     return Asking(tmp_path / "answers.sqlite")

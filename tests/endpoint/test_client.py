@@ -5,8 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from bad_endpoint import BadEndpoint, plain_answer
-from server_responses import completion
 
+from brido.endpoint.budget import Budget
+from brido.endpoint.settings import EndpointRuntime
 from brido.utils.errors import BridoError
 
 TEXTS = [f"What of bridge {number}?" for number in range(8)]
@@ -27,12 +28,19 @@ def test_every_text_has_its_own_answers_and_nothing_is_asked_twice(asking):
         assert len(server.requests) == 25
 
 
-def test_what_a_budget_allows_is_asked_however_many_ask_at_once(asking):
+def test_a_budget_is_overrun_by_no_more_than_the_calls_in_flight(asking):
+    texts = [f"What of bridge {number}?" for number in range(10, 40)]
     with BadEndpoint(latency=0.05) as server:
         with pytest.raises(BridoError, match="max_tokens"):
-            asking(server, TEXTS, answer_limit=60, max_tokens=300)
-        # 300 tokens are four answers of at most 60 with their prompts.
-        assert len(server.requests) == 4
+            asking(server, texts, answer_limit=60, max_tokens=300, max_concurrency=4)
+        # Eight calls take 33 tokens each; a ninth might take 60 and its prompt.
+        assert 8 <= len(server.requests) <= 8 + 3
+
+
+def test_prompts_and_answers_have_their_own_prices():
+    runtime = EndpointRuntime(input_price=2.0, output_price=10.0)
+    budget = Budget(runtime, 60, (0, 0, 0))
+    assert (budget.cost(10**6, 0), budget.cost(0, 10**6)) == (2.0, 10.0)
 
 
 @pytest.mark.parametrize("limit", ["max_tokens", "max_cost"])
@@ -67,18 +75,3 @@ def test_two_runs_at_once_pay_once(asking, capfd):
         assert first == second == [plain_answer(f"{text} 0") for text in TEXTS]
         assert len(server.requests) == len(TEXTS)
     assert "generation.big: another run is asking m: " in capfd.readouterr().err
-
-
-@pytest.mark.parametrize(("limit", "is_said"), [(40, True), (1000, False)])
-def test_a_server_that_cuts_long_prompts_is_named(asking, capfd, limit, is_said):
-    """The longest all have its limit of tokens; shorter ones have their own numbers."""
-
-    def answer(body):
-        tokens = len(body["messages"][0]["content"]) // 5
-        usage = {"prompt_tokens": min(tokens, limit), "completion_tokens": 8}
-        return 200, completion("A bridge.", usage=usage)
-
-    with BadEndpoint(respond=answer) as server:
-        asking(server, ["word " * count for count in range(10, 90, 10)])
-    said = capfd.readouterr().err
-    assert ("40 tokens" in said and "generation.big.revision" in said) == is_said

@@ -27,6 +27,13 @@ def test_an_address_that_is_none(url):
     assert "runtime.endpoint.base_url: " in refused(runtime={"endpoint": {"base_url": url}})
 
 
+def test_a_password_in_the_address_is_refused_and_not_shown():
+    said = refused(runtime={"endpoint": {"base_url": "https://me:geheim@localhost:8000/v1"}})
+    assert "runtime.endpoint.base_url" in said
+    assert "api_key_env" in said
+    assert "geheim" not in said
+
+
 @pytest.mark.parametrize("url", ["http://[::1]:8000/v1", "https://api.example.com", "http://h_1/"])
 def test_an_address_is_taken_and_answers_have_their_place(url):
     params = check_params(BASE | {"runtime": {"endpoint": {"base_url": url}}})

@@ -68,6 +68,10 @@ RESPONSES = [
            {"choices": [{"text": TEXT, "finish_reason": "stop"}], "usage": USAGE}, GOOD),
     Served("a server without reasons", 200, completion(TEXT, None), (TEXT, "unsaid", True)),
     # Cut, stopped, broken off.
+    Served("OpenRouter, cut by its provider", 200,
+           {"choices": [{"message": {"content": TEXT}, "finish_reason": "stop",
+                         "native_finish_reason": "max_tokens"}], "usage": USAGE},
+           (TEXT, "length", False)),
     Served("llama-cpp-python at its limit, seen", 200, completion(TEXT, "length"),
            (TEXT, "length", False)),
     Served("Gemini at its limit", 200, completion(TEXT, "MAX_TOKENS"), (TEXT, "length", False)),
@@ -97,17 +101,19 @@ RESPONSES = [
     Served("Bedrock's filter", 200, completion(TEXT, "guardrail_intervened"),
            (TEXT, "refused", False)),
     Served("Zhipu's filter", 200, completion("", "sensitive"), ("", "refused", False)),
+    Served("Azure filters one prompt", 400, error("content_filter", param="prompt"),
+           ("", "refused", False)),
     # Paid, and nothing to read.
     Served("Azure filters the prompt", 200,
            {"choices": [], "prompt_filter_results": [{}], "usage": USAGE}, "response without"),
     Served("a gateway without choices", 200, {"choices": None, "usage": USAGE}, "response without"),
     Served("a gateway with numbers", 200, completion(7), "response without"),
     Served("OpenRouter fails after work", 200, error(502, message="upstream") | {"usage": USAGE},
-           "HTTP 502"),
+           "response without"),
     # Errors.
     Served("OpenRouter is overloaded", 200, error(429), "HTTP 429"),
     Served("OpenRouter's provider fails", 200, error(502), "HTTP 502"),
-    Served("a gateway with an error in words", 200, {"error": "upstream gone"}, "error in place"),
+    Served("a gateway with an error in words", 200, {"error": "upstream gone"}, "malformed"),
     Served("llama-cpp-python and a schema, seen", 500, error(
         None, type="internal_server_error", message="1 validation error:\n  {'type': "
         "'literal_error', 'loc': ('body', 'response_format', 'type'), 'msg': \"Input should be "
@@ -116,39 +122,39 @@ RESPONSES = [
         "context_length_exceeded", type="invalid_request_error", param="messages",
         message="This model's maximum context length is 2048 tokens. However, you requested 6035 "
         "tokens (6031 in the messages, 4 in the completion). Please reduce the length of the "
-        "messages or completion."), "HTTP 400 (too long)"),
+        "messages or completion."), "HTTP 400"),
     Served("llama.cpp and a long prompt", 400, error(
         400, type="exceed_context_size_error", n_prompt_tokens=6031, n_ctx=2048,
         message="the request exceeds the available context size, try increasing it"),
-        "HTTP 400 (too long)"),
+        "HTTP 400"),
     Served("vLLM and a long prompt", 400, error(
         400, type="BadRequestError", message="This model's maximum context length is 2048 tokens. "
-        "However, your request has 6031 input tokens."), "HTTP 400 (too long)"),
+        "However, your request has 6031 input tokens."), "HTTP 400"),
     Served("Anthropic and a long prompt", 400, error(
         400, type="invalid_request_error", message="prompt is too long: 215000 tokens > 200000 "
-        "maximum"), "HTTP 400 (too long)"),
+        "maximum"), "HTTP 400"),
     Served("TGI and a long prompt", 422, error(
         422, type="validation", message="Input validation error: `inputs` must have less than 1024 "
-        "tokens. `inputs` tokens + `max_new_tokens` must be <= 2048"), "HTTP 422 (too long)"),
+        "tokens. `inputs` tokens + `max_new_tokens` must be <= 2048"), "HTTP 422"),
     Served("OpenRouter filters the prompt", 403, error(
         403, message="Your chosen model requires moderation and your input was flagged"),
         "HTTP 403"),
     Served("Gemini and a long prompt", 400, [{"error": {
         "code": 400, "status": "INVALID_ARGUMENT", "message": "The input token count (1200000) "
-        "exceeds the maximum number of tokens allowed (1048576)."}}], "HTTP 400 (too long)"),
+        "exceeds the maximum number of tokens allowed (1048576)."}}], "HTTP 400"),
     Served("LM Studio and a long prompt", 400, {"error": "Trying to keep the first 6031 tokens "
         "when context the overflows. However, the model is loaded with context length of only 4096 "
-        "tokens, which is not enough."}, "HTTP 400 (too long)"),
+        "tokens, which is not enough."}, "HTTP 400"),
     Served("xAI and a long prompt", 400, {
         "code": "invalid argument", "error": "This model's maximum prompt length is 131072 but the "
-        "request contains 215000 tokens."}, "HTTP 400 (too long)"),
+        "request contains 215000 tokens."}, "HTTP 400"),
     Served("OpenAI and a prompt of more than a minute's tokens", 429, error(
         "rate_limit_exceeded", type="tokens", message="Request too large for m in organization o "
-        "on tokens per min (TPM): Limit 30000, Requested 32000."), "HTTP 429 (too long)"),
+        "on tokens per min (TPM): Limit 30000, Requested 32000."), "HTTP 429"),
     Served("Together and a long prompt", 403, error(
         403, message="Input token count + `max_tokens` parameter must be less than the context "
-        "length of the model being queried."), "HTTP 403 (too long)"),
+        "length of the model being queried."), "HTTP 403"),
     Served("a gateway that waits too long", 500, error(
         500, message="The model took too long to answer."), "HTTP 500"),
-    Served("a proxy and a long prompt", 413, error(413), "HTTP 413 (too long)"),
+    Served("a proxy and a long prompt", 413, error(413), "HTTP 413"),
 ]  # fmt: skip

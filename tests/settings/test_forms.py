@@ -195,7 +195,7 @@ def test_two_sources_that_ask_the_same_questions_are_refused():
         return {"generation": generation, "reading": reading, "runtime": {"endpoints": endpoints}}
 
     assert "generation.other asks what generation.big asks" in problems(**two())
-    assert "generation.other asks" in problems(**two(num_candidates=4, choices_per_call=2))
+    assert "generation.other asks" in problems(**two(num_candidates=4))
     apart = {"local": servers["local"] | {"store": "apart.sqlite"}}
     for sections in (
         *(two(seed=7), two(revision="other"), two(temperature=0.5), two(endpoints=apart)),

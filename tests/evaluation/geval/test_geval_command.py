@@ -76,7 +76,7 @@ def test_a_table_means_differences_and_the_signature(tmp_path, given, capsys):
 def test_dry_run_and_replay_from_the_command_line(tmp_path, given, capsys, monkeypatch):
     with BadEndpoint(answer=clean_answer) as server:
         invoke(command.command, [str(given), "--dry-run", *settings(tmp_path, server)])
-        assert "calls to make:  10 for 10 answers" in capsys.readouterr().out
+        assert "calls to make:  10 " in capsys.readouterr().out
         assert not server.requests
         invoke(command.command, [str(given), *settings(tmp_path, server)])
         asked = capsys.readouterr().out

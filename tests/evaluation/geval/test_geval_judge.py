@@ -179,7 +179,7 @@ def test_a_dry_run_asks_nothing_and_tells_calls_tokens_and_cost(judge):
         ]
         paid = sum(len(question) // 5 for question in questions[2:])
     text = str(forecast.value)
-    assert "6 for 6 answers (2 more" in text
+    assert " 6 (2 more" in text
     about = int(text.split("prompt tokens:  about ")[1].split("\n")[0].replace(",", ""))
     assert abs(about - paid) <= 12  # at the rate that the two stored answers showed
     assert f"answer tokens:  about {6 * 40}, at most {6 * 256:,}" in text
