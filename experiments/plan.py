@@ -92,11 +92,6 @@ def settings_of(raw: Mapping[str, Any], name: str) -> dict[str, Any]:
     return json.loads(json.dumps(settings, default=str))
 
 
-def seeds_of(raw: Mapping[str, Any]) -> set[Any]:
-    """The values of the seeds in a params.yaml."""
-    return {value for key, value in flatten(raw).items() if key in SEEDS}
-
-
 def differences(now: Mapping[str, Any], then: Mapping[str, Any]) -> list[str]:
     """The keys that both have with different values."""
     return sorted(key for key in now.keys() & then.keys() if now[key] != then[key])

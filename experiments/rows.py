@@ -3,9 +3,11 @@
 setting, seed: the run. system, split: whose summaries of which documents. words, r1, r2: mean
 length and mean ROUGE F-measures in points (empty without references). details: names and numbers a
 summary; supported: the share of them that the document has; sound: the share of summaries in which
-who did what is right too (the world alone knows). marks: a digit for each document, in the corpus'
-order: 4 if the summary is good, plus 2 if it is whole, plus 1 if it says something unsupported;
-8 and 9 instead of 0 and 1 where wholeness was not measured.
+who did what is right too (the world alone knows). names, numbers, dates: the share of summaries
+with something unsupported of that kind; planted and other: on the world, with its planted day or
+with anything else. marks: a digit for each document, in the corpus' order: 4 if the summary is
+good, plus 2 if it is whole, plus 1 if it says something unsupported; 8 and 9 instead of 0 and 1
+where wholeness was not measured.
 """
 
 import json
@@ -40,13 +42,14 @@ SETTINGS = (
     "SmolLM2, SciTLDR",
     "SmolLM2, Debian packages",
 )
-# The sum of each run's stages, where the run kept them.
-SECONDS = EVIDENCE / "seconds.csv"
+# The settings of the embedded world: five of a small model, two of SmolLM2.
+WORLD = SETTINGS[:7]
 RUN = ["setting", "seed"]
 # Where the means other than words stand: metric and column.
 _MEASURED = {
     "r1": ("rouge", "r1"), "r2": ("rouge", "r2"), "details": ("mentions", "details"),
     "supported": ("mentions", "precision"), "sound": ("world_judge", "sound"),
+    **{name: ("mentions", name) for name in ("names", "numbers", "dates", "planted", "other")},
 }  # fmt: skip
 MEANS = ["words", *_MEASURED]
 COLUMNS = [*RUN, "system", "split", *MEANS, "marks"]
@@ -73,23 +76,8 @@ def read_planned() -> pd.DataFrame:
 
 def planned_settings() -> list[str]:
     """The settings of the planned studies that have rows."""
-    return [name for name in SETTINGS if len(planned_rows(name))]
-
-
-def planned_rows(setting: str) -> pd.DataFrame:
-    """The rows of a setting of the planned studies."""
-    return read_planned()[read_planned().setting == setting]
-
-
-def read_seconds(path: Path = SECONDS) -> pd.DataFrame:
-    """Read the seconds of runs: setting, seed, seconds."""
-    return pd.read_csv(path) if path.is_file() else pd.DataFrame(columns=[*RUN, "seconds"])
-
-
-def write_seconds(path: Path, setting: str, seed: int, seconds: float) -> None:
-    """Put a run's seconds into the file, instead of older ones."""
-    own = pd.DataFrame([{"setting": setting, "seed": seed, "seconds": round(seconds)}])
-    write_text(path, renewed(read_seconds(path), own).to_csv(index=False))
+    there = set(read_planned().setting)
+    return [name for name in SETTINGS if name in there]
 
 
 def renewed(rows: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:

@@ -15,34 +15,27 @@ from pathlib import Path
 import click
 from ruamel.yaml import YAML
 
-from brido.settings.load import read_yaml
 from brido.utils.atomic import write_text
 from brido.utils.commands import invoke
 from brido.utils.errors import BridoError, run_command
 from brido.utils.progress import say
+from experiments.numbers import systems_table
 from experiments.plan import (
     WORK,
     PlannedRun,
     StudyPlan,
     differences,
     read_plan,
-    seeds_of,
-    settings_of,
 )
 from experiments.rows import (
-    SECONDS,
     by_run,
     collect,
     read_rows,
     read_settings,
     renewed,
     write_rows,
-    write_seconds,
     write_settings,
 )
-from experiments.runs import different_keys
-from experiments.tables import systems_table
-from stages.seconds import stage_seconds
 
 CODE = ("brido", "stages")
 # One cache for all runs, so those that differ in a late stage share the early ones.
@@ -60,25 +53,17 @@ DVC_CONFIG = """\
 @click.argument("path", metavar="PLAN", type=click.Path(path_type=Path))
 @click.option("--workers", default=1, show_default=True, help="runs at the same time")
 @click.option("--show", is_flag=True, help="run nothing, show what has been measured")
-@click.option("--collect", "finished", is_flag=True, help="run nothing, read runs in FOLDERS")
-@click.argument("folders", nargs=-1, type=click.Path(path_type=Path, exists=True))
-def command(
-    path: Path, workers: int, show: bool, finished: bool, folders: tuple[Path, ...]
-) -> None:
+def command(path: Path, workers: int, show: bool) -> None:
     """Run what is missing of PLAN, keep its rows in metrics/evidence, and print its tables.
 
-    Runs with rows are not made again under the same settings. With --collect the rows come from
-    FOLDERS in which `dvc repro` has ended under the plan's settings.
+    Runs with rows are not made again under the same settings.
 
     \b
     Example:
         python -m experiments.study experiments/plans/default.yaml --workers 2
     """
     plan = read_plan(path)
-    if finished:
-        for folder in folders:
-            keep(plan, find_run(plan, folder), folder)
-    elif not show:
+    if not show:
         run_plan(plan, workers)
     rows = read_rows(plan.table)
     if rows.empty:
@@ -154,30 +139,11 @@ def repro(plan: StudyPlan, run: PlannedRun) -> tuple[int, float]:
     return made.returncode, time.monotonic() - start
 
 
-def find_run(plan: StudyPlan, folder: Path) -> PlannedRun:
-    """The run of a plan that a folder's params.yaml is of; BridoError says what differs."""
-    raw = read_yaml(folder / "params.yaml")
-    seeds, settings = seeds_of(raw), settings_of(raw, str(folder / "params.yaml"))
-    same = [run for run in plan.runs if {run.seed} == seeds]
-    wrong = {run.setting: different_keys(run.settings, settings) for run in same}
-    for run in same:
-        if not wrong[run.setting]:
-            return run
-    problems = [f"{name}: {', '.join(keys)}" for name, keys in wrong.items()]
-    if not same:
-        problems = [f"no run has the seeds {', '.join(map(str, sorted(seeds)))}"]
-    raise BridoError.from_problems(f"plan {plan.name} does not have the run of {folder}:", problems)
-
-
 def keep(plan: StudyPlan, run: PlannedRun, folder: Path) -> None:
     """Put a finished run's rows and settings into the plan's files, instead of older ones."""
     rows = renewed(read_rows(plan.table), collect(folder, run.setting, run.seed))
     write_settings(plan.recorded, read_settings(plan.recorded) | {run.setting: run.settings})
     write_rows(plan.table, rows)
-    if stages := stage_seconds(folder):
-        write_seconds(
-            plan.table.with_name(SECONDS.name), run.setting, run.seed, sum(stages.values())
-        )
 
 
 if __name__ == "__main__":

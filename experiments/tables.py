@@ -1,38 +1,337 @@
-"""Tables of studies in Markdown."""
+"""The tables of docs/results.md, computed from the committed rows, and docs/choice.png.
 
-from collections.abc import Iterable, Mapping, Sequence
+python -m experiments.tables            # prints all tables
+python -m experiments.tables --write    # puts them into the page and draws the picture
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
 import pandas as pd
 
-from experiments.numbers import gaps, pairs, percent, points
+from brido.settings.load import read_yaml
+from brido.utils.atomic import write_text
+from brido.utils.commands import invoke
+from brido.utils.errors import BridoError, run_command
+from experiments.numbers import Record, gaps, markdown, pairs, points, share
+from experiments.picture import draw
+from experiments.replay import (
+    Options,
+    Rule,
+    always,
+    by_default,
+    by_menu,
+    gains,
+    kept_by,
+    options,
+    planned,
+)
+from experiments.rows import (
+    EVIDENCE,
+    WORLD,
+    by_run,
+    marked,
+    planned_settings,
+    read_planned,
+    read_rows,
+    row_of,
+)
 
-Record = dict[str, str]
+PAGE = Path("docs/results.md")
+# The differences of which the paper prints numbers.
+PAPER = Path("experiments/paper.yaml")
+ORDERS = ("vote", "information", "likelihood", "brio", "control")
+# What kind of invention, and its column.
+KINDS = {
+    "a day that is not there": "planted",
+    "anything else": "other",
+    "a name": "names",
+    "a number": "numbers",
+    "a date": "dates",
+}
+# Of the readings; `_long`: with a length penalty that makes it as long as base.
+SYSTEMS = ("base", "vote", "vote_long", "guided", "control", "control_long")
+# The runs of the world; the others are of real text.
+GROUPS = {
+    "a small model, the world": lambda run: run.setting in WORLD[:5],
+    "SmolLM2, the world": lambda run: run.setting in WORLD[5:],
+    "SmolLM2, real text": lambda run: run.setting not in WORLD,
+}
+RULES: dict[str, Rule] = {
+    "all systems that were tried": by_default,
+    "the systems that the preset had": by_menu,
+    "100 validation documents": kept_by(100),
+    "20 validation documents": kept_by(20),
+}
 
 
-def markdown(records: Iterable[Mapping[str, Any]]) -> str:
-    """Records as a Markdown table without its empty columns."""
-    frame = pd.DataFrame(list(records)).fillna("")
-    frame = frame.loc[:, (frame != "").any() | (np.arange(len(frame.columns)) == 0)]
-    return frame.to_markdown(index=False, disable_numparse=True)
+def answers() -> Iterator[Record]:
+    """The questions that a reader asks first, each over all runs that can answer it."""
+    runs = planned()
+    yield _answer("what the preset's choice keeps - base", runs, by_menu)
+    for name, belongs in GROUPS.items():
+        yield _answer(f"... {name}", [run for run in runs if belongs(run)], by_menu)
+    yield _answer("the best of all that were tried - base", runs, by_default)
+    world = [run for run in runs if run.setting in WORLD]
+    yield _answer("vote - base", world, always("vote"))
+    yield _answer("vote - control", world, always("vote"), "control")
+    yield _answer("vote - brio", world, always("vote"), "brio")
+    equal = [_at_base_length(run) for run in _length_runs()]
+    yield _answer("at base's length: kept - base", equal, kept_by(among=ORDERS))
+    yield _answer("at base's length: kept - control", equal, kept_by(among=ORDERS), "control")
 
 
-def cells(rows: pd.DataFrame, system: str, others: Sequence[str] = ("base", "control")) -> Record:
-    """A system's numbers on test documents: means over runs, differences paired by document."""
-    own = [pair[0] for pair in pairs(rows, system, system)]
-    found = {"seeds": f"{len(own)}"}
-    found |= {mark: percent(own, mark) for mark in ("unsupported", "whole", "good")}
-    for other in others:
-        same = system == other
-        found[f"good - {other}"] = "" if same else points(gaps(pairs(rows, system, other)))
-    for label, name in (("ROUGE-1", "r1"), ("ROUGE-2", "r2"), ("words", "words")):
-        found[label] = f"{np.mean([getattr(row, name) for row in own]):.1f}"
+def _answer(question: str, runs: Sequence[Options], rule: Rule, other: str = "base") -> Record:
+    kept = [(run.test[name], run.test[other]) for run in runs if (name := rule(run)) is not None]
+    good = gaps(kept)
+    return {
+        "difference, in points": question,
+        "runs": f"{len(good)}",
+        "good": points(good, bold=True),
+        "worst run": f"{min(good):+.1f}",
+        "sound": points([100 * (a.sound - b.sound) for a, b in kept if not np.isnan(a.sound)]),
+        "unsupported": points(gaps(kept, "unsupported")),
+        "ROUGE-1": points([a.r1 - b.r1 for a, b in kept]),
+    }
+
+
+def regimes() -> Iterator[Record]:
+    """What the runs of each regime end with."""
+    for setting in planned_settings():
+        runs = [run for run in planned() if run.setting == setting]
+        kept = pd.Series([by_menu(run) for run in runs]).value_counts()
+        rows = read_planned()[read_planned().setting == setting]
+        yield {
+            "regime": setting,
+            "runs": f"{len(runs)}",
+            "good: base → kept / control": _ends(runs, lambda row: 100 * share(row, "good")),
+            "kept - base": points(gains(runs, by_menu), bold=True),
+            "kept - control": points(gains(runs, by_menu, "control"), bold=True),
+            "vote - control": points(gaps(pairs(rows, "vote", "control")), bold=True),
+            "vote - brio": points(gaps(pairs(rows, "vote", "brio")), bold=True),
+            "unsupported": _ends(runs, lambda row: 100 * share(row, "unsupported")),
+            "of references": f"{np.mean([_of_references(run) for run in runs]):.1f}",
+            "ROUGE-1": _ends(runs, lambda row: row.r1),
+            "words": _ends(runs, lambda row: row.words),
+            "kept": ", ".join(f"{name} {count}" for name, count in kept.items()),
+            "all tried - base": points(gains(runs, by_default)),
+        }
+
+
+def _of_references(run: Options) -> float:
+    """The per cent of people's own summaries that the rules call unsupported."""
+    rows = read_planned()
+    own = rows[(rows.setting == run.setting) & (rows.seed == run.seed)]
+    return 100 * share(row_of(own, "reference"), "unsupported")
+
+
+def _ends(runs: Sequence[Options], value: Callable[[Any], float]) -> str:
+    before, kept, control = (
+        np.mean([value(run.test[name]) for run in runs if (name := rule(run)) is not None])
+        for rule in (always("base"), by_menu, always("control"))
+    )
+    return f"{before:.1f} → {kept:.1f} / {control:.1f}"
+
+
+def better_on_validation() -> list[float]:
+    """Of systems that validation documents put above base: good summaries of test ones, in points.
+
+    Above: by a standard error, with the conditions of the choice.
+    """
+    better = []
+    for run in planned():
+        for name in run.test:
+            if name != "base" and kept_by(among=(name,))(run) == name:
+                better += gains([run], always(name))
+    return better
+
+
+def kinds() -> Iterator[Record]:
+    """What kind of invention base and tuned systems write: shares of summaries, in per cent."""
+    rows = read_rows(EVIDENCE / "kinds.csv")
+    for setting, own in rows.groupby("setting", sort=False):
+        for system, found in own.groupby("system", sort=False):
+            yield (
+                {"regime": str(setting), "runs": f"{len(found)}", "system": str(system)}
+                | {
+                    label: ", ".join(f"{100 * value:.1f}" for value in found[column])
+                    for label, column in KINDS.items()
+                }
+                | {
+                    "unsupported": ", ".join(
+                        f"{100 * share(row, 'unsupported'):.1f}" for row in found.itertuples()
+                    )
+                }
+            )
+
+
+def choices() -> Iterator[Record]:
+    """What other rules of the choice would have kept."""
+    for label, rule in RULES.items():
+        runs = [run for run in planned() if rule(run) is not None]
+        kept = [(run.test[rule(run) or "base"], run.test["base"], run) for run in runs]
+        won = gains(runs, rule)
+        behind = [
+            100 * (share(run.test[run.best], "good") - share(own, "good")) for own, _, run in kept
+        ]
+        yield {
+            "rule": label,
+            "runs": f"{len(runs)}",
+            "good - base": points(won),
+            "worst run": f"{min(won):+.1f}",
+            "below the best": f"{np.mean(behind):.1f}",
+            "ROUGE-1": f"{np.mean([own.r1 - base.r1 for own, base, _ in kept]):+.1f}",
+            "words": f"{np.mean([own.words - base.words for own, base, _ in kept]):+.1f}",
+        }
+
+
+def _length_runs() -> list[Options]:
+    rows = read_rows(EVIDENCE / "length.csv")
+    return options(rows.sort_values(["setting", "seed"], kind="stable"))
+
+
+def _at_base_length(run: Options) -> Options:
+    """The run with each system as that variant of it whose length is nearest to base's."""
+    words = run.validation["base"].words
+
+    def nearest(name: str) -> str:
+        own = [other for other in run.validation if other == name or other.startswith(f"{name}_")]
+        return min(own, key=lambda other: abs(run.validation[other].words - words))
+
+    test = {name: run.test[nearest(name)] for name in run.test}
+    return Options(run.setting, run.seed, run.validation, test, run.reference_words)
+
+
+def readers() -> Iterator[Record]:
+    """What blind readers found in summaries of real text, beside what the rules say of them.
+
+    A number for each sheet that has the system: 150 documents of one run, of which one to three
+    readers say whether a summary has something made up.
+    """
+    sheets = pd.read_csv(EVIDENCE / "readings.csv", dtype={"found": str})
+    for setting, rows in sheets.groupby("setting", sort=False):
+        for system in SYSTEMS if setting.endswith("Dialog") else ("base", "vote", "control"):
+            read = [_read(one) for one in rows[rows.system == system].itertuples()]
+            yield {"texts": setting, "system": system} | {
+                column: ", ".join(f"{one[column]:.1f}" for one in read if column in one)
+                for column in read[0]
+            }
+
+
+def _read(one: Any) -> dict[str, float]:
+    """Per cent of a system's summaries on a sheet."""
+    found = np.array([int(digit) for digit in one.found]) / one.readers
+    shown = {"words": one.words, "made up": 100 * found.mean()}
+    rows = read_planned()
+    row = row_of(rows[(rows.setting == one.setting) & (rows.seed == one.seed)], one.system)
+    if row is None:
+        return shown
+    good, whole, flagged = (
+        marked(row, mark)[: len(found)] for mark in ("good", "whole", "unsupported")
+    )
+    return shown | {
+        "of that flagged by the rules": 100 * (found * flagged).sum() / found.sum(),
+        "good by the rules": 100 * good.mean(),
+        "whole, and nothing made up": 100 * (whole * (found < 0.5)).mean(),
+    }
+
+
+def claims() -> Iterator[Record]:
+    """What the paper says of systems and of alpha and eta, in its numbers, and the same here."""
+    world = [run for run in planned() if run.setting in WORLD]
+    sweeps = _sweeps()
+    alphas = {"1": "alpha_1", "N - 1": "alpha_15", "inf": "brio"}
+    here: dict[str, Sequence[tuple[Any, Any]]] = {
+        "references - base": [
+            (row_of(rows, "reference"), row_of(rows, "base"))
+            for _, rows in by_run(read_planned())
+            if rows.setting.iloc[0] in WORLD
+        ],
+        "BRIO - base": _kept(world, "brio", "base"),
+        "vote - base": _kept(world, "vote", "base"),
+        "vote - BRIO": _kept(world, "vote", "brio"),
+        **{
+            f"alpha {alpha} - alpha 0": [
+                (rows[name], rows["vote"]) for rows in sweeps.get("alpha, eta 1", {}).values()
+            ]
+            for alpha, name in alphas.items()
+        },
+        **{
+            f"eta {eta} - eta 1": [
+                (rows["vote"], sweeps["alpha, eta 1"][seed]["vote"])
+                for seed, rows in sweeps.get(f"eta {eta}", {}).items()
+            ]
+            for eta in ("0.1", "0.3", "3")
+        },
+    }
+    for claim, numbers in read_yaml(PAPER).items():
+        both = here[claim]
+        yield (
+            {"difference": claim}
+            | numbers
+            | {
+                "here: runs": f"{len(both)}",
+                "good": points(gaps(both), bold=True),
+                "unsupported": points(gaps(both, "unsupported"), bold=True),
+                "ROUGE-1": points([one.r1 - two.r1 for one, two in both if not np.isnan(one.r1)]),
+            }
+        )
+
+
+def _kept(runs: Sequence[Options], name: str, other: str) -> list[tuple[Any, Any]]:
+    return [(run.test[name], run.test[other]) for run in runs if name in run.test]
+
+
+def _sweeps() -> dict[str, dict[int, dict[str, Any]]]:
+    """The rows of plan paper_claims on test documents: setting, seed, system."""
+    found: dict[str, dict[int, dict[str, Any]]] = {}
+    for (setting, seed), rows in by_run(read_rows(EVIDENCE / "paper_claims.csv")):
+        own = {name: row_of(rows, name) for name in rows.system.unique()}
+        found.setdefault(setting, {})[seed] = own
     return found
 
 
-def systems_table(rows: pd.DataFrame) -> str:
-    """A row for each system of one setting."""
-    systems = rows[rows.split == "test"].system.unique()
-    names = ["base", *(name for name in systems if name not in ("base", "reference"))]
-    return markdown({"system": name} | cells(rows, name) for name in names)
+# By page: each table stands below `<!-- NAME -->`.
+PAGES: dict[Path, tuple[Callable[[], Iterator[Record]], ...]] = {
+    PAGE: (answers, regimes, kinds, choices, readers),
+    Path("docs/paper.md"): (claims,),
+}
+
+
+def filled(page: str, tables: Sequence[Callable[[], Iterator[Record]]]) -> str:
+    """A page with its tables made anew."""
+    for table in tables:
+        start = f"<!-- {table.__name__} -->\n"
+        before, there, rest = page.partition(start)
+        if not there:
+            raise BridoError(f"a page has no {start.strip()}: the place of a table")
+        # A table ends at the first empty line.
+        page = before + start + markdown(table()) + "\n\n" + rest.partition("\n\n")[2]
+    return page
+
+
+@click.command()
+@click.option("--write", is_flag=True, help="put them into their pages, draw docs/choice.png")
+def command(write: bool) -> None:
+    """Print the tables of the studies, computed from the committed rows."""
+    for path, tables in PAGES.items():
+        for table in tables:
+            click.echo(f"{table.__name__}\n\n{markdown(table())}\n")
+        if write:
+            write_text(path, filled(path.read_text(encoding="utf-8"), tables))
+    if write:
+        ends = (always("base"), by_menu, always("control"))
+        draw(
+            PAGE.parent,
+            [
+                (run.setting, [100 * share(run.test[rule(run) or "base"], "good") for rule in ends])
+                for run in planned()
+            ],
+        )
+
+
+if __name__ == "__main__":
+    run_command(lambda: invoke(command, program="python -m experiments.tables"))

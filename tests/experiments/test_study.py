@@ -19,11 +19,9 @@ from experiments.rows import (
     make_rows,
     marked,
     read_rows,
-    read_seconds,
     read_settings,
     row_of,
 )
-from stages.seconds import FILE
 
 ROOT = Path(__file__).parents[2]
 PLANS = Path("experiments/plans")
@@ -59,7 +57,9 @@ def test_the_default_s_plan_adds_arms_to_the_default_and_changes_nothing_else():
     found = plan.read_plan(PLANS / "default.yaml")
     assert [run.seed for run in found.runs] == list(range(30, 40))
     own, shipped = found.runs[0].settings, plan.settings_of(plan.read_preset("default"), "")
-    changed = {key.split(".")[0] for key in study.different_keys(own, shipped)}
+    changed = {
+        key.split(".")[0] for key in own.keys() | shipped.keys() if own.get(key) != shipped.get(key)
+    }
     assert changed <= {"tuned", "evaluation"}
 
 
@@ -129,33 +129,13 @@ def test_a_folder_without_a_finished_run_has_no_rows(tmp_path):
         collect(tmp_path, "one", 3)
 
 
-def test_a_finished_folder_is_known_by_its_params(tmp_path, monkeypatch):
-    kept = tmp_path / "kept"
-    monkeypatch.setattr(plan, "EVIDENCE", kept)
+def test_rows_are_kept_once_and_not_under_other_settings(tmp_path, monkeypatch):
+    monkeypatch.setattr(plan, "EVIDENCE", tmp_path / "kept")
     found = plan.read_plan(write_plan(tmp_path))
     folder = finished(tmp_path / "run")
-    for seed in (4, 3):
-        params = plan.changed(found.runs[seed - 3].params, {"runtime.threads": 2}, "")
-        YAML().dump(params, folder / "params.yaml")
-        study.keep(found, study.find_run(found, folder), folder)
+    for run in (found.runs[1], found.runs[0], found.runs[0]):
+        study.keep(found, run, folder)
     assert read_rows(found.table).seed.tolist() == [3, 4]
-    # What the stages took, as they last ran; a run measured again counts once.
-    (folder / FILE).parent.mkdir()
-    took = [("pool", 9), ("pool", 1.4), ("a", 2)]
-    lines = [{"stage": stage, "seconds": seconds} for stage, seconds in took]
-    (folder / FILE).write_text("\n".join(map(json.dumps, lines)))
-    for _ in range(2):
-        study.keep(found, study.find_run(found, folder), folder)
-    assert read_seconds(kept / "seconds.csv").values.tolist() == [["one", 3, 3]]
-    study.check_settings(found)
-    # Another value, and another seed.
-    YAML().dump(plan.changed(params, {"training.epochs": 3}, ""), folder / "params.yaml")
-    with pytest.raises(BridoError, match=r"one: training\.epochs$"):
-        study.find_run(found, folder)
-    YAML().dump(plan.changed(params, {"data.world.seed": 9}, ""), folder / "params.yaml")
-    with pytest.raises(BridoError, match="seeds 3, 9"):
-        study.find_run(found, folder)
-    # The plan's own settings changed since.
     other = plan.read_plan(write_plan(tmp_path, changes={"scoring.alpha": 31}))
     with pytest.raises(BridoError, match=r"one: scoring\.alpha$"):
         study.run_plan(other, 1)
