@@ -9,11 +9,8 @@ import sys
 
 BENCHMARKS = {
     "rouge": [],
-    "stages": ["--documents", "30000"],
-    "information": ["--rounds", "1"],
     "training": ["--quick"],
     "prompts": ["--tokens", "16"],
-    "qafacteval": ["--profile", "world", "--documents", "1"],
 }
 
 

@@ -14,9 +14,14 @@ from collections.abc import Iterator
 
 import torch
 import transformers
+from transformers import (
+    BartConfig,
+    BartForConditionalGeneration,
+    PegasusConfig,
+    PegasusForConditionalGeneration,
+)
 
 from benchmarks.harness import head, measured, place, row
-from benchmarks.throughput import build_model
 from brido.models.encoder_decoder import FAMILIES
 from brido.models.family import register
 from brido.search import SearchSettings, diverse_beam_search
@@ -28,6 +33,21 @@ SHAPES = [
     ("pegasus-large", 512, 32, 4, 0.1, (8, 32, 64)),
 ]
 TOKENS = 64
+LARGE = {
+    "d_model": 1024, "encoder_attention_heads": 16, "decoder_attention_heads": 16,
+    "encoder_ffn_dim": 4096, "decoder_ffn_dim": 4096,
+}  # fmt: skip
+
+
+def build_model(name: str, device: torch.device) -> torch.nn.Module:
+    """A model of a published shape with random weights in float32."""
+    torch.manual_seed(0)
+    with device:
+        if name == "pegasus-large":
+            config = PegasusConfig(**LARGE, encoder_layers=16, decoder_layers=16, vocab_size=96103)
+            return PegasusForConditionalGeneration(config)
+        config = BartConfig(**LARGE, encoder_layers=12, decoder_layers=12, vocab_size=50264)
+        return BartForConditionalGeneration(config)
 
 
 @contextlib.contextmanager
