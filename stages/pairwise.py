@@ -11,7 +11,7 @@ from brido.tables.join import Part, SplitTables, num_candidates, parts_of, read_
 from brido.utils.errors import run_command
 from brido.utils.progress import say
 from brido.utils.text import unseen_share, unseen_warning
-from brido.vote.similarity import Comparer, needs_sentences
+from brido.vote.similarity import Comparer
 from brido.work.kept import code_key
 from brido.work.running import Splits
 from brido.work.shards import fingerprint
@@ -42,9 +42,7 @@ def compare(split: str, params: Params) -> None:
     if units and params.pairwise.tokenizer != "unicode":
         _warn_of_scripts(tables, split, units[0])
     make = partial(Comparer, tables, size, params.pairwise, unit)
-    # Threads if compiled code does the work; processes if Python splits sentences.
-    threads = unit == "summary" and not needs_sentences(params.pairwise)
-    workers = core_workers(params.runtime, threads)
+    workers = core_workers(params.runtime, threads=False)
     work.run(make, workers, f"pairwise {split}", params.runtime.log_seconds)
     metadata = {
         "pairwise": params.pairwise.model_dump(mode="json"),

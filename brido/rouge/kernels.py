@@ -1,142 +1,133 @@
-"""The compiled entries: bytes of many documents in, hits of all pairs of texts out, without GIL.
+"""What two texts share, counted for all pairs of texts: the loops that numba compiles.
 
-All arithmetic up to here is on whole numbers; `pairwise` turns hits and lengths into values. Each
-entry is compiled when it is first needed and kept on disk, so that a process that is killed while
-it compiles has less to do the next time.
+numba's cache of machine code looks at this file alone: nothing here calls compiled code of another.
+The predictions are the first texts, the targets those from `first_target` on.
 """
 
 import numpy as np
-from numba import njit
 
-from brido.rouge.bitcounts import padded
-from brido.rouge.ngrams import count_common, ngram_bits
-from brido.rouge.subsequence_hits import subsequence_lengths, summary_hits
-from brido.rouge.tokens import find_tokens, intern
-from brido.rouge.vectors import ROOM, entry
+from brido.utils.compiling import cached
 
-ROUGE1, ROUGE2, ROUGE_L, ROUGE_LSUM = 1, 2, 3, 4
+_ONE, _ALL = np.uint64(1), ~np.uint64(0)
 
 
-def count_hits(
-    data, documents, texts, predictions, first_target, use_stemmer, measures, hits, lengths
-):
-    """Fill hits and lengths for all documents; see `tokens.text_bytes` for `data`.
+@cached(nogil=True)
+def common_counts(counts, predictions, first_target):
+    """The sizes of the intersections of multisets, int64 [predictions, targets].
 
-    A document has `texts` texts; its predictions are the first, its targets those from first_target
-    on. measures holds codes of measures; hits int32 [documents, measures, predictions, targets] is
-    what a prediction and a target share, lengths int32 [documents, texts] the numbers of tokens.
+    counts int32 [texts, types]: how often a text has an element.
     """
-    token_types, types, text_tokens, bounds, text_sentences = _find_types(
-        data, documents, texts, use_stemmer, lengths
-    )
-    words = token_types, types, text_tokens
-    for index, measure in enumerate(measures):
-        place = predictions, first_target, index, hits
-        if measure <= ROUGE2:
-            _ngram_hits(*words, measure, *place)
-        elif measure == ROUGE_L:
-            _subsequence_hits(*words, *place)
-        else:
-            _summary_hits(*words, bounds, text_sentences, *place)
+    texts, types = counts.shape
+    common = np.empty((predictions, texts - first_target), np.int64)
+    for row in range(predictions):
+        for column in range(first_target, texts):
+            total = 0
+            for kind in range(types):
+                total += min(counts[row, kind], counts[column, kind])
+            common[row, column - first_target] = total
+    return common
 
 
-@njit
-def _slots(items):
-    """The size of a hash table for `items` items, at most half full."""
-    slots = 16
-    while slots < 2 * items:
-        slots *= 2
-    return slots
+@cached(nogil=True)
+def common_words(words, bounds, lines, texts, units, marks, most, first_target):
+    """How many words of each target are marked, int64 [targets, predictions].
 
-
-@njit
-def _most_tokens(text_tokens, texts):
-    """The most tokens of a document."""
-    most = 0
-    for first in range(0, len(text_tokens) - 1, texts):
-        most = max(most, text_tokens[first + texts] - text_tokens[first])
-    return most
-
-
-@entry()
-def _find_types(data, documents, texts, use_stemmer, lengths, room=ROOM):
-    """What the other entries read of all documents; fills lengths.
-
-    token_types uint32 [tokens], types int64 [documents]: how many a document has; places where
-    texts begin, in token_types [texts + 1] and in bounds, and in bounds where sentences do.
+    words, bounds, lines, texts: see `tokens.Tokens`; units, marks: see mark_lines; most int64
+    [types, predictions]: how often a word counts at most.
     """
-    total = documents * texts
-    starts = np.empty(len(data) // 2 + 1, np.uint32)
-    sizes = np.empty(len(data) // 2 + 1, np.uint32)
-    bounds = np.empty(len(data) // 2 + 1, np.int64)
-    text_tokens = np.empty(total + 1, np.int64)
-    text_sentences = np.empty(total + 1, np.int64)
-    tokens = find_tokens(data, total, starts, sizes, text_tokens, text_sentences, bounds)
-    token_types = np.empty(tokens, np.uint32)
-    types = np.empty(documents, np.int64)
-    most = _most_tokens(text_tokens, texts)
-    words = np.zeros((_slots(most), 4), np.uint64)
-    stems = np.zeros((_slots(most), 4), np.uint64)
-    pool = np.empty(len(data) + 16 * most + 64, np.uint8)
-    for document in range(documents):
-        first = document * texts
-        places = text_tokens[first : first + texts + 1]
-        types[document] = intern(
-            *(data, starts, sizes, places[0], places[texts], use_stemmer, words, stems, pool),
-            *(np.uint64(document + 1), token_types),
-        )
-        for text in range(texts):
-            lengths[document, text] = places[text + 1] - places[text]
-    return token_types, types, text_tokens, bounds, text_sentences
+    common = np.zeros((len(texts) - 1 - first_target, most.shape[1]), np.int64)
+    left = most.copy()
+    for target in range(len(common)):
+        own = lines[texts[first_target + target] : texts[first_target + target + 1]]
+        for line in own:
+            for place in range(bounds[line + 1] - bounds[line]):
+                word, unit = words[bounds[line] + place], units[line] + (place >> 6)
+                for row in range(most.shape[1]):
+                    marked = np.int64(marks[unit, row] >> np.uint64(place & 63) & _ONE)
+                    taken = min(marked, left[word, row])
+                    left[word, row] -= taken
+                    common[target, row] += taken
+        for line in own:
+            for word in words[bounds[line] : bounds[line + 1]]:
+                left[word] = most[word]
+    return common
 
 
-@entry()
-def _ngram_hits(
-    token_types, types, text_tokens, order, predictions, first_target, index, hits, room=ROOM
-):
-    """Fill hits[:, index] for ROUGE-1 or ROUGE-2 (order 1, 2)."""
-    texts = (len(text_tokens) - 1) // len(types)
-    most = _most_tokens(text_tokens, texts)
-    bigrams = np.zeros((_slots(most), 2), np.uint64)
-    chains = np.empty((most + 1, 3), np.int64)
-    bits = np.empty((most // 64 + 1, padded(texts)), np.uint64)
-    square = np.empty((padded(texts), padded(texts)), np.int64)
-    for document in range(len(types)):
-        places = text_tokens[document * texts : (document + 1) * texts + 1]
-        stamp = np.uint64(document + 1)
-        rows = ngram_bits(
-            token_types, types[document], places, texts, order, bigrams, stamp, chains, bits
-        )
-        found = hits[document, index]
-        count_common(bits, rows, texts, predictions, first_target, square, found)
+@cached(nogil=True)
+def mark_lines(words, bounds, units, owners, targets, types, marks):
+    """Mark the words of lines on a longest common subsequence with any line of a prediction.
+
+    marks uint64 [units, predictions]: word k of a line is bit k % 64 of unit units[line] + k / 64.
+    words, bounds: see `tokens.Tokens`; owners bool [lines, predictions]: who has the line; targets:
+    the lines to mark, all of equally many units; types: how many different words there are.
+    """
+    limbs, lanes = units[targets[0] + 1] - units[targets[0]], len(targets)
+    positions = np.zeros((types, limbs, lanes), np.uint64)  # bits of where a line has a word
+    for lane in range(lanes):
+        begin, end = bounds[targets[lane]], bounds[targets[lane] + 1]
+        for k in range(end - begin):
+            positions[words[begin + k], k >> 6, lane] |= _ONE << np.uint64(k & 63)
+    found = np.empty((limbs, lanes), np.uint64)
+    for line in range(len(owners)):
+        rows = np.flatnonzero(owners[line])
+        if len(rows):
+            prediction = words[bounds[line] : bounds[line + 1]]
+            _read_path(prediction, positions, _table(prediction, positions), found)
+            for lane in range(lanes):
+                for limb in range(limbs):
+                    for row in rows:
+                        marks[units[targets[lane]] + limb, row] |= found[limb, lane]
 
 
-@entry()
-def _subsequence_hits(
-    token_types, types, text_tokens, predictions, first_target, index, hits, room=ROOM
-):
-    """Fill hits[:, index] for ROUGE-L."""
-    texts = (len(text_tokens) - 1) // len(types)
-    for document in range(len(types)):
-        places = text_tokens[document * texts : (document + 1) * texts + 1]
-        subsequence_lengths(
-            *(token_types, types[document], places, predictions, first_target),
-            hits[document, index],
-        )
+@cached(nogil=True)
+def _table(prediction, positions):
+    """The tables t[i][j] of longest common subsequences (i words of a target, j of the prediction).
+
+    Bit i of column j, uint64 [words of the prediction + 1, limbs, lanes], is 0 where
+    t[i + 1][j] > t[i][j]. A column follows from the one before by an addition (Hyyro 2004,
+    "Bit-parallel LCS-length computation revisited").
+    """
+    limbs, lanes = positions.shape[1:]
+    columns = np.empty((len(prediction) + 1, limbs, lanes), np.uint64)
+    columns[0] = _ALL
+    carry = np.empty(lanes, np.uint64)
+    for j in range(len(prediction)):
+        carry[:] = 0
+        for limb in range(limbs):
+            match = positions[prediction[j], limb]
+            before, after = columns[j, limb], columns[j + 1, limb]
+            for lane in range(lanes):
+                both = before[lane] & match[lane]
+                partial = before[lane] + both
+                total = partial + carry[lane]
+                carry[lane] = np.uint64(partial < both) | np.uint64(total < partial)
+                after[lane] = total | (before[lane] ^ both)
+    return columns
 
 
-@entry()
-def _summary_hits(
-    token_types, types, text_tokens, bounds, text_sentences, predictions, first_target, index, hits,
-    room=ROOM,
-):  # fmt: skip
-    """Fill hits[:, index] for ROUGE-Lsum."""
-    texts = (len(text_tokens) - 1) // len(types)
-    for document in range(len(types)):
-        first, last = document * texts, (document + 1) * texts
-        sentences = text_sentences[first : last + 1]
-        summary_hits(
-            *(token_types, types[document], text_tokens[first : last + 1]),
-            *(bounds[sentences[0] : sentences[texts] + 1], sentences - sentences[0]),
-            *(predictions, first_target, hits[document, index]),
-        )
+@cached(nogil=True)
+def _read_path(prediction, positions, columns, found):
+    """Fill found [limbs, lanes]: the subsequence that rouge_score reads from the table, as bits.
+
+    From the end it goes diagonally at a match, else to the previous word of the prediction only if
+    t[i][j - 1] > t[i - 1][j], which is where t[i][j] > t[i - 1][j]. So in a column it goes down to
+    the highest bit that is a match or a step. `open_bits` are those that it has not passed.
+    """
+    limbs, lanes = found.shape
+    open_bits = np.full((limbs, lanes), _ALL)
+    stopped = np.empty(lanes, np.uint64)  # all ones where a higher limb has had the bit
+    found[:] = 0
+    for j in range(len(prediction) - 1, -1, -1):
+        stopped[:] = 0
+        for limb in range(limbs - 1, -1, -1):
+            match, column = positions[prediction[j], limb], columns[j + 1, limb]
+            left, marked = open_bits[limb], found[limb]
+            for lane in range(lanes):
+                stop = (match[lane] | ~column[lane]) & left[lane]
+                upto = stop | stop >> np.uint64(1)  # all bits up to the highest
+                for shift in (2, 4, 8, 16, 32):
+                    upto |= upto >> np.uint64(shift)
+                hit = (upto ^ upto >> np.uint64(1)) & match[lane] & ~stopped[lane]
+                marked[lane] |= hit
+                left[lane] = (upto | stopped[lane]) ^ hit
+                stopped[lane] |= _ALL if stop else np.uint64(0)

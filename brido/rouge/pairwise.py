@@ -1,19 +1,18 @@
 """ROUGE of all pairs of texts, equal to rouge_score 0.1.2 to the last bit, and R of Eq. 2.
 
-For many documents call `similarity_batch`: one call of the compiled code does a chunk of documents
-without the GIL, so threads work side by side. The result does not depend on their number.
+`counts` has whole numbers (what two texts share), `values` makes ROUGE of them.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from brido.rouge import kernels, pltrdy, values
-from brido.rouge.scripts import coded
-from brido.rouge.tokens import text_bytes
+from brido.rouge import pltrdy
+from brido.rouge.counts import count_hits
+from brido.rouge.values import combined, value_of
 from brido.utils.arguments import as_list, as_number, as_texts, check_choices
 from brido.utils.errors import ArgumentError, quoted
 
@@ -22,26 +21,12 @@ Value = Literal["fmeasure", "precision", "recall", "mean_f_precision"]
 Implementation = Literal["rouge_score", "pltrdy"]
 Tokenizer = Literal["rouge_score", "unicode"]
 
-_MEASURES = {
-    "rouge1": kernels.ROUGE1,
-    "rouge2": kernels.ROUGE2,
-    "rougeL": kernels.ROUGE_L,
-    "rougeLsum": kernels.ROUGE_LSUM,
-}
+_MEASURES = ("rouge1", "rouge2", "rougeL", "rougeLsum")
 _COMBINATIONS = {
-    "harmonic_r1_r2": [kernels.ROUGE1, kernels.ROUGE2],
-    "mean_r1_r2_rlsum": [kernels.ROUGE1, kernels.ROUGE2, kernels.ROUGE_LSUM],
+    "harmonic_r1_r2": ("rouge1", "rouge2"),
+    "mean_r1_r2_rlsum": ("rouge1", "rouge2", "rougeLsum"),
 }
-_VALUES = {
-    "fmeasure": values.FMEASURE,
-    "precision": values.PRECISION,
-    "recall": values.RECALL,
-    "mean_f_precision": values.MEAN_F_PRECISION,
-}
-_IMPLEMENTATIONS = ("rouge_score", "pltrdy")
-_TOKENIZERS = ("rouge_score", "unicode")
-# A chunk of documents or a tile of a matrix: enough work for one call, little enough memory.
-_CHUNK_DOCUMENTS, _CHUNK_LETTERS = 16, 1_000_000
+# A tile of a matrix: little enough memory.
 _TILE_TEXTS, _TILE_LETTERS = 128, 300_000
 
 
@@ -69,30 +54,25 @@ def rouge_matrix(
         >>> rouge_matrix(["the cat sat"], ["the cat", "a dog"])["rouge1"]
         array([[0.8, 0. ]])
     """
-    check_choices({"value": (value, tuple(_VALUES)[:3]), "tokenizer": (tokenizer, _TOKENIZERS)})
+    check_choices(
+        {"value": (value, get_args(Value)[:3]), "tokenizer": (tokenizer, get_args(Tokenizer))}
+    )
     measures = as_texts("measures", measures)
     for measure in measures:
-        check_choices({"measure": (measure, tuple(_MEASURES))})
+        check_choices({"measure": (measure, _MEASURES)})
     predictions = as_texts("predictions", predictions)
     targets = as_texts("targets", targets)
     found = {name: np.zeros((len(predictions), len(targets))) for name in measures}
-    codes = np.array([_MEASURES[name] for name in measures], np.int64)
-    for rows in _spans(predictions, _TILE_TEXTS, _TILE_LETTERS, len):
-        for columns in _spans(targets, _TILE_TEXTS, _TILE_LETTERS, len):
+    for rows in _tiles(predictions):
+        for columns in _tiles(targets):
             tile = [*predictions[rows], *targets[columns]]
             first_target = rows.stop - rows.start
-            how = use_stemmer, tokenizer
-            hits, lengths = _count([tile], first_target, first_target, codes, *how)
-            sizes = lengths[0].astype(np.int64)
-            for name, counted in zip(measures, hits[0], strict=True):
-                grams = np.maximum(sizes - (name == "rouge2"), 0)
-                values.fill_values(
-                    counted,
-                    grams[:first_target],
-                    grams[first_target:],
-                    _VALUES[value],
-                    found[name][rows, columns],
-                )
+            hits, grams = count_hits(
+                tile, measures, first_target, first_target, use_stemmer, tokenizer == "unicode"
+            )
+            for name, counted, sizes in zip(measures, hits, grams, strict=True):
+                sides = sizes[:first_target], sizes[first_target:]
+                found[name][rows, columns] = value_of(counted, *sides, value)
     return found
 
 
@@ -159,9 +139,9 @@ def similarity_batch(
     check_choices(
         {
             "combination": (combination, tuple(_COMBINATIONS)),
-            "value": (value, tuple(_VALUES)),
-            "implementation": (implementation, _IMPLEMENTATIONS),
-            "tokenizer": (tokenizer, _TOKENIZERS),
+            "value": (value, get_args(Value)),
+            "implementation": (implementation, get_args(Implementation)),
+            "tokenizer": (tokenizer, get_args(Tokenizer)),
         }
     )
     if implementation == "pltrdy" and tokenizer != "rouge_score":
@@ -175,60 +155,46 @@ def similarity_batch(
     size = len(documents[0]) - 1 if documents else 0
     similarity = np.zeros((len(documents), size, size + 1), np.float32)
 
-    def fill(span: slice) -> None:
+    def fill(index: int) -> None:
         if implementation == "pltrdy":
-            for index in range(span.start, span.stop):
-                pltrdy.fill_similarity(documents[index], combination, value, similarity[index])
-            return
-        codes = np.array(_COMBINATIONS[combination], np.int64)
-        hits, lengths = _count(documents[span], size, 0, codes, use_stemmer, tokenizer)
-        values.fill_similarity(hits, lengths, _VALUES[value], similarity[span])
+            found = pltrdy.similarity(documents[index], combination, value)
+        else:
+            found = _similarity(documents[index], combination, value, use_stemmer, tokenizer)
+        similarity[index] = found
+        np.fill_diagonal(similarity[index], 0)
 
-    spans = _spans(documents, _CHUNK_DOCUMENTS, _CHUNK_LETTERS, lambda texts: sum(map(len, texts)))
-    if threads == 1:
-        for span in spans:
-            fill(span)
-    else:
-        with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(fill, spans))
+    with ThreadPoolExecutor(threads) as pool:
+        run = map if threads == 1 else pool.map
+        list(run(fill, range(len(documents))))
     return similarity
 
 
-def _count(
-    documents: Sequence[Sequence[str]],
-    predictions: int,
-    first_target: int,
-    codes: NDArray[np.int64],
+def _similarity(
+    document: Sequence[str],
+    combination: Combination,
+    value: Value,
     use_stemmer: bool,
     tokenizer: Tokenizer,
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Hits [documents, measures, predictions, targets] and tokens [documents, texts]."""
-    texts = len(documents[0])
-    shape = (len(documents), len(codes), predictions, texts - first_target)
-    hits = np.empty(shape, np.int32)
-    lengths = np.empty((len(documents), texts), np.int32)
-    every: Sequence[str] = [text for document in documents for text in document]
-    data = text_bytes(coded(every) if tokenizer == "unicode" else every)
-    kernels.count_hits(
-        *(data, len(documents), texts, predictions, first_target, use_stemmer, codes),
-        *(hits, lengths),
-    )
-    return hits, lengths
+) -> NDArray[np.float64]:
+    """R of a document's candidates and, the last text, its reference: [N, N + 1]."""
+    measures, last = _COMBINATIONS[combination], len(document) - 1
+    hits, grams = count_hits(document, measures, last, 0, use_stemmer, tokenizer == "unicode")
+    pairs = list(zip(hits, grams, strict=True))
+    kinds = ("fmeasure", "precision") if value == "mean_f_precision" else (value,)
+    found = [combined([value_of(h, n[:last], n, kind) for h, n in pairs]) for kind in kinds]
+    return found[0] if len(found) == 1 else (found[0] + found[1]) / 2
 
 
-def _spans(
-    items: Sequence, most_items: int, most_letters: int, letters: Callable[..., int]
-) -> Iterator[slice]:
-    """Consecutive slices of at most so many items and letters, at least one item each."""
+def _tiles(texts: Sequence[str]) -> Iterator[slice]:
+    """Consecutive slices of at most so many texts and letters, at least one text each."""
     first = total = 0
-    for index, item in enumerate(items):
-        size = letters(item)
-        if index > first and (index - first == most_items or total + size > most_letters):
+    for index, text in enumerate(texts):
+        if index > first and (index - first == _TILE_TEXTS or total + len(text) > _TILE_LETTERS):
             yield slice(first, index)
             first, total = index, 0
-        total += size
-    if first < len(items):
-        yield slice(first, len(items))
+        total += len(text)
+    if first < len(texts):
+        yield slice(first, len(texts))
 
 
 def _checked_documents(
@@ -242,26 +208,23 @@ def _checked_documents(
             f"candidates are {len(candidates)} lists, one a document, but there are "
             f"{len(references)} references"
         )
-    problems = []
-    documents = []
-    candidates = [
-        as_list(f"candidates[{index}]", texts, "a list of texts")
-        for index, texts in enumerate(candidates)
+    documents = [
+        [*as_list(f"candidates[{index}]", texts, "a list of texts"), reference]
+        for index, (texts, reference) in enumerate(zip(candidates, references, strict=True))
     ]
-    size = len(candidates[0]) if candidates else 0
-    for index, (texts, reference) in enumerate(zip(candidates, references, strict=True)):
-        document = [*texts, reference]
-        documents.append(document)
-        if len(document) == size + 1 and size and set(map(type, document)) == {str}:
-            continue
-        if not texts:
+    problems = []
+    for index, document in enumerate(documents):
+        if len(document) == 1:
             problems.append(f"document {index} has no candidates")
-        elif len(texts) != size:
-            problems.append(f"document {index} has {len(texts)} candidates, document 0 has {size}")
+        elif len(document) != len(documents[0]):
+            sizes = len(document) - 1, len(documents[0]) - 1
+            problems.append(
+                f"document {index} has {sizes[0]} candidates, document 0 has {sizes[1]}"
+            )
+        names = [*(f"candidate {place}" for place in range(len(document) - 1)), "the reference"]
         problems += [
-            f"document {index}: {'the reference' if place == len(texts) else f'candidate {place}'} "
-            f"is {quoted(text)}, not a text"
-            for place, text in enumerate(document)
+            f"document {index}: {name} is {quoted(text)}, not a text"
+            for name, text in zip(names, document, strict=True)
             if not isinstance(text, str)
         ]
     if problems:

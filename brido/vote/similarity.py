@@ -21,7 +21,7 @@ from brido.work.worker import Advance, Result
 
 
 def needs_sentences(settings: PairwiseSettings) -> bool:
-    """Whether texts are split into sentences: Python code, which threads cannot run at once."""
+    """Whether ROUGE-Lsum is computed, which needs one sentence a line."""
     return settings.combination == "mean_r1_r2_rlsum" and settings.implementation == "rouge_score"
 
 

@@ -1,6 +1,5 @@
 """brido.rouge equals rouge_score 0.1.2 to the last bit, both directions, whatever the text."""
 
-import inspect
 import itertools
 import os
 import subprocess
@@ -10,24 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numba.core.caching import FunctionCache
 from rouge_score import rouge_scorer
 
-from brido.rouge import (
-    kernels,
-    ngrams,
-    pairwise,
-    pltrdy,
-    rouge_matrix,
-    similarity_batch,
-    similarity_matrix,
-    stemmer,
-    subsequence_hits,
-    tokens,
-    unions,
-    values,
-    vectors,
-)
+from brido.rouge import counts, pairwise, rouge_matrix, similarity_batch, similarity_matrix
+from brido.rouge.tokens import stem
 from brido.utils.errors import BridoError
 
 MEASURES = ("rouge1", "rouge2", "rougeL", "rougeLsum")
@@ -182,14 +167,13 @@ def documents(count, size=6):
 
 
 @pytest.mark.parametrize("combination", ["harmonic_r1_r2", "mean_r1_r2_rlsum"])
-def test_a_batch_is_its_documents_whatever_the_threads_and_chunks(combination, monkeypatch):
+def test_a_batch_is_its_documents_whatever_the_threads(combination):
     candidates, references = documents(150)
     single = [
         similarity_matrix(texts, reference, combination)
         for texts, reference in zip(candidates, references, strict=True)
     ]
-    for threads, chunk in ((1, 64), (2, 7), (5, 64), (3, 1)):
-        monkeypatch.setattr(pairwise, "_CHUNK_DOCUMENTS", chunk)
+    for threads in (1, 2, 5):
         batch = similarity_batch(candidates, references, combination, threads)
         assert np.array_equal(batch, single)
 
@@ -202,6 +186,37 @@ def test_nothing_is_nan_and_empty_summaries_score_0():
             )
             assert not similarity.any()
             assert np.isfinite(similarity).all()
+
+
+def test_sentences_above_the_bound_are_refused_and_other_measures_are_not(monkeypatch):
+    monkeypatch.setattr(counts, "MOST_UNITS", 130)
+    texts = ["a b " * 32 + "a", "b c"]  # 65 words are two units
+    assert rouge_matrix(texts[:1], texts[1:], ["rougeL", "rougeLsum"])["rougeL"].all()
+    assert rouge_matrix(texts, [texts[0].replace("b", "b\n")], ["rougeLsum"])["rougeLsum"].all()
+    texts[0] += " a"
+    with pytest.raises(BridoError, match="66 words"):
+        rouge_matrix(texts[1:], texts)
+    assert rouge_matrix(texts, texts, ["rouge1", "rouge2"])["rouge1"].all()
+
+
+def test_lines_side_by_side_do_not_change_a_number(monkeypatch):
+    predictions = ["\n".join(f"a b{n} c a" for n in range(9)), "a c " * 70, "b1 a"]
+    targets = ["\n".join(f"c b{n} a" for n in range(5)), "c a b2 " * 50]
+    monkeypatch.setattr(counts, "MOST_LANES", 3)
+    check(predictions, targets)
+    check(targets, predictions)
+
+
+def test_a_hundred_thousand_words_in_one_sentence_take_little_memory():
+    text = " ".join(f"w{number}" for number in range(100_000))
+    assert rouge_matrix([text], ["w5 x w17 w9"], use_stemmer=False)["rougeLsum"][0, 0] > 0
+    with pytest.raises(BridoError, match="100,000 words"):
+        similarity_matrix([text, "w5"], "w7", "mean_r1_r2_rlsum", use_stemmer=False)
+
+
+def test_a_word_that_nltk_cannot_stem_stays():
+    assert stem("y" * 5000 + "ing") == "y" * 5000 + "ing"
+    assert rouge_matrix(["y" * 5000], ["y" * 5000])["rouge1"] == 1
 
 
 def test_bad_documents_are_all_named_by_index():
@@ -232,22 +247,6 @@ def test_what_cannot_be_done_is_refused_by_name(call, named):
         call()
 
 
-def test_every_cached_kernel_is_keyed_by_the_source_of_the_whole_room():
-    modules = (kernels, values, pltrdy, tokens, ngrams, unions, subsequence_hits, stemmer)
-    cached = {
-        function.py_func.__name__: inspect.signature(function.py_func).parameters
-        for module in modules
-        for function in vars(module).values()
-        if isinstance(getattr(function, "_cache", None), FunctionCache)
-    }
-    kinds = {"_find_types", "_ngram_hits", "_subsequence_hits", "_summary_hits"}
-    assert cached.keys() == kinds | {
-        *("find_unions", "fill_values", "fill_similarity", "_count_words")
-    }
-    for name, parameters in cached.items():
-        assert parameters["room"].default == vectors.ROOM, name
-
-
 def test_kernels_need_no_folder_that_can_be_written(tmp_path):
     """As in a read-only installation of a user without a home."""
     environment = os.environ | {
@@ -257,7 +256,7 @@ def test_kernels_need_no_folder_that_can_be_written(tmp_path):
     code = (
         "from brido.rouge import kernels\n"
         "from brido.search import selection\n"
-        "print([type(f._cache).__name__ for f in (kernels._ngram_hits, selection.top_k)])"
+        "print([type(f._cache).__name__ for f in (kernels.common_counts, selection.top_k)])"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
@@ -265,9 +264,9 @@ def test_kernels_need_no_folder_that_can_be_written(tmp_path):
     assert done.stdout.strip() == "['NullCache', 'NullCache']"
 
 
-def test_the_room_imports_neither_nltk_nor_rouge_score():
+def test_nltk_is_imported_when_something_is_stemmed():
     code = (
-        "import sys, brido.rouge; brido.rouge.rouge_matrix(['running'], ['runs']);"
+        "import sys, brido.rouge; brido.rouge.rouge_matrix(['a b'], ['b a'], use_stemmer=False);"
         "print([m for m in ('nltk', 'rouge_score', 'torch', 'pandas') if m in sys.modules])"
     )
     result = subprocess.run(

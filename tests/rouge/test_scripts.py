@@ -4,12 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from nltk.stem.porter import PorterStemmer
 from rouge_score.rouge_scorer import RougeScorer
 
 from brido.checkers.wholeness import whole_by_rules
 from brido.rouge import rouge_matrix, similarity_batch, similarity_matrix
-from brido.rouge.scripts import coded
 from brido.utils.errors import ArgumentError
 from brido.utils.text import UnicodeTokenizer, split_sentences, unseen_share, words
 from brido.vote.similarity import sentence_votes
@@ -119,14 +117,6 @@ def test_threads_and_chunks_do_not_change_a_number():
     whole = similarity_batch(documents, references, threads=3, **how)
     each = [similarity_matrix(*one, **how) for one in zip(documents, references, strict=True)]
     assert np.array_equal(whole, np.array(each))
-
-
-def test_names_in_the_place_of_words_meet_no_word_and_no_stem():
-    texts = coded(["кот 0q0 0qs 00q1 0q0s", "книга"])
-    names = [word for word in texts[0].split() + texts[1].split() if word.startswith("000q")]
-    assert len(names) == 2
-    assert all(PorterStemmer().stem(name) == name for name in names)
-    assert coded(["plain", "0q1"]) == ["plain", "0q1"]
 
 
 def test_sentences_end_at_the_ends_of_other_scripts_where_asked():
