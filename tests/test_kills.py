@@ -1,27 +1,22 @@
 """Thirty kills: every start gets further, and the end is the same bytes as undisturbed.
 
-A kill for each mechanism: shards, training state, files that appear whole, DVC's own dvc.lock.
+A kill for each mechanism: shards, training state, files that appear whole.
 Paid answers are in tests/evaluation/geval/test_geval_chaos.py.
 """
 
 import hashlib
 import os
 import random
-import signal
-import subprocess
-import sys
-import time
 from contextlib import suppress
 from pathlib import Path
 
 import networkx
 import pytest
 from dvc.repo import Repo
-from dvc_project import ROOT, commit, environment, run
+from dvc_project import ROOT
 from forked_stages import Stages
 from ruamel.yaml import YAML
 
-from brido.settings.dvc_files import _is_whole
 from brido.settings.params import Params
 
 SMALL = {
@@ -44,7 +39,7 @@ KILLS = {"checkpoint@base": 7, "generate@base": 5, "pairwise": 2, "support": 2,
 # Killed while it writes an output.
 WRITING = ("download", "pool", "choose")
 # Some of them come too late.
-LEAST_KILLS, LOCK_KILLS = 22, 8
+LEAST_KILLS = 22
 
 pytestmark = pytest.mark.slow
 
@@ -130,73 +125,3 @@ def test_killed_twenty_times_the_pipeline_ends_in_the_same_bytes(stages, tmp_pat
     left = [path for path, _ in kept(killed) if path.suffix == ".parquet"]
     assert left == [], "unfinished work is left behind"
     assert not unfinished(killed)
-
-
-def chain(folder, length):
-    """A project of DVC's whose stages copy a file, each the one before; runs.txt says which ran."""
-    stages = {
-        f"copy{n}": {"cmd": f"echo {n} >> runs.txt && cat {n}.txt {n}.txt > {n + 1}.txt",
-                     "deps": [f"{n}.txt"], "outs": [f"{n + 1}.txt"]}
-        for n in range(length)
-    }  # fmt: skip
-    folder.mkdir()
-    with (folder / "dvc.yaml").open("w") as file:
-        YAML(typ="safe").dump({"stages": stages}, file)
-    # Its stages are not in dvc.yaml, and DVC keeps them: a file of the real one's size.
-    for name in ("dvc.lock", "params.yaml"):
-        (folder / name).write_bytes((ROOT / name).read_bytes())
-    (folder / "0.txt").write_text("x")
-    (folder / ".dvc").mkdir()
-    (folder / ".dvc/config").write_text("[core]\n    analytics = false\n")
-    (folder / ".gitignore").write_text("/*.txt\n/.brido/\n/log\n")
-    run(folder, "git", "init", "-q")
-    run(folder, "git", "add", "-f", "0.txt")
-    commit(folder, "start")
-    return folder
-
-
-def repro(folder):
-    """The first two commands of `make repro`."""
-    command = f"{sys.executable} -m brido config && dvc repro"
-    with (folder / "log").open("a") as log:
-        return subprocess.Popen(
-            ["bash", "-c", command], cwd=folder, stdout=log, stderr=log, start_new_session=True,
-            env=environment(PYTHONPATH=str(ROOT)),
-        )  # fmt: skip
-
-
-def ran(folder):
-    """The stages that ran, in order."""
-    path = folder / "runs.txt"
-    return path.read_text().split() if path.is_file() else []
-
-
-def test_killed_while_dvc_writes_its_lock_every_start_gets_further(tmp_path):
-    folder = chain(tmp_path / "chain", LOCK_KILLS + 1)
-    lock = folder / "dvc.lock"
-    left = []
-    for number in range(LOCK_KILLS):
-        process = repro(folder)
-        # A further stage has run, and DVC is about to say so.
-        while len(ran(folder)) <= number:
-            assert process.poll() is None, (folder / "log").read_text()[-3000:]
-            time.sleep(0.001)
-        size = lock.stat().st_size
-        while lock.stat().st_size >= size:
-            assert process.poll() is None, (folder / "log").read_text()[-3000:]
-        time.sleep(0.003 * number)  # half-written, too; a fast machine is done within 50 ms
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        left.append(lock.read_text())
-    process = repro(folder)
-    assert process.wait(300) == 0, (folder / "log").read_text()[-3000:]
-    damaged = sum(not _is_whole(text) for text in left)
-    assert damaged >= LOCK_KILLS // 2, "the kills came too late"
-    said = (folder / "log").read_text()
-    assert said.count("dvc.lock was damaged") == damaged
-    assert "Traceback" not in said
-    # No stage ran twice: DVC's cache had what its lock had lost.
-    assert ran(folder) == [str(number) for number in range(LOCK_KILLS + 1)]
-    assert _is_whole(lock.read_text())
-    assert "up to date" in run(folder, "dvc", "status")
-    assert Path(folder / f"{LOCK_KILLS + 1}.txt").stat().st_size == 2 ** (LOCK_KILLS + 1)

@@ -1,5 +1,6 @@
 """Make a preset the params.yaml and say what changes."""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -71,8 +72,9 @@ def put_in_place(name: str) -> tuple[list[Change], Path | None]:
     Raises:
         BridoError: there is no such preset, or it does not pass the checks of params.yaml.
     """
-    text, new = preset_text(name), read_preset(name)
-    old = read_yaml(PARAMS_FILE) if PARAMS_FILE.is_file() else {}
+    text, new, old = preset_text(name), read_preset(name), {}
+    with suppress(BridoError):  # missing, or damaged: a preset mends it
+        old = read_yaml(PARAMS_FILE)
     if old == new:
         return [], None
     return changes(old, new), replace_params(text)
@@ -80,7 +82,7 @@ def put_in_place(name: str) -> tuple[list[Change], Path | None]:
 
 def changes(old: Any, new: Any) -> list[Change]:
     """Return key, old and new value of every key that differs; keys that are gone come last."""
-    before, after = flatten(old), flatten(new)
+    before, after = (flatten(each) if isinstance(each, dict) else {} for each in (old, new))
     return [
         (
             key,

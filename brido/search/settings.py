@@ -15,6 +15,7 @@ from brido.utils.sections import (
     Positive,
     Section,
     Share,
+    problems_of,
 )
 
 # Numbers of tokens. A length counts the start token and at least one more.
@@ -98,9 +99,9 @@ class _Engine(Section):
         try:
             super().__init__(**settings)
         except ValidationError as error:
-            raise ArgumentError.from_problems(
-                f"these {type(self).__name__} do not fit together:", _sentences(error)
-            ) from None
+            problems = problems_of(error, type(self))
+            heading = f"these {type(self).__name__} do not fit together:"
+            raise ArgumentError.from_problems(heading, problems) from None
 
 
 class SearchSettings(_Engine, BeamSettings):
@@ -168,15 +169,6 @@ def check_settings(settings: Any, wanted: type[_Engine]) -> None:
     """Raise ArgumentError if an engine is given other settings than its own."""
     if not isinstance(settings, wanted):
         raise ArgumentError(f"settings must be {wanted.__name__}(...), not {quoted(settings)}")
-
-
-def _sentences(error: ValidationError) -> Iterator[str]:
-    for item in error.errors():
-        if item["type"] == "value_error":
-            yield from str(item["ctx"]["error"]).split("\n")
-        else:
-            key = ".".join(map(str, item["loc"]))
-            yield f"{key}: {item['msg']}, not {quoted(item['input'])}"
 
 
 class GuidanceSettings(Section):

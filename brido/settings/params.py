@@ -12,6 +12,7 @@ from brido.settings.names import bad_names, no_key
 from brido.settings.sections import MADE, RESERVED, Sections
 from brido.utils.errors import close_to, quoted, short
 from brido.utils.paths import user_path
+from brido.utils.sections import problems_of
 from brido.vote.settings import ScoringSettings
 
 _NO_BASE = "base has no model (checkpoints.base.source: none)"
@@ -130,7 +131,8 @@ class Params(Sections):
                 training = self.training_of(name)
                 scoring = self.scoring_of(name)
             except ValidationError as error:
-                yield from _of_system(name, error)
+                lines = problems_of(error, ScoringSettings)
+                yield from (f"tuned.{name}: {line}" for line in lines)
                 continue
             if not self.data.labelled and training.keep == "best_generator":
                 yield (
@@ -256,11 +258,3 @@ class Params(Sections):
                 from brido.models.prompt import message_problems
 
                 yield from message_problems(self.reading[name], f"reading.{name}")
-
-
-def _of_system(name: str, error: ValidationError) -> Iterator[str]:
-    """What does not fit together once a tuned system's keys stand over the shared ones."""
-    for item in error.errors():
-        reason = item["ctx"]["error"] if item["type"] == "value_error" else item["msg"]
-        for line in str(reason).split("\n"):
-            yield f"tuned.{name}: {line}"

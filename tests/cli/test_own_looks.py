@@ -1,4 +1,4 @@
-"""What `brido init own` sees in files: columns, references, bad rows, doubtful summaries, names."""
+"""What `brido init` sees in files: columns, references, bad rows, doubtful summaries, names."""
 
 import json
 import os
@@ -58,13 +58,13 @@ def test_columns_that_may_be_meant_are_named_by_their_options(file):
         look({"train": [file]})
     assert "data.files" not in str(error.value)
     with pytest.raises(BridoError, match=r"--id-column.*did you mean fname\?"):
-        look({"train": [file]}, None, "summary1", "name")
+        look({"train": [file]}, None, ["summary1"], "name")
 
 
 def test_a_column_that_names_splits_is_said_to_be_unused(tmp_path: Path):
     rows = [row | {"Split": ["train", "test"][n % 2]} for n, row in enumerate(dialogues(200))]
     path = write(tmp_path / "a.jsonl", rows)
-    (said,) = look({"train": [path]}, "dialogue", "summary1", "fname").doubts
+    (said,) = look({"train": [path]}, "dialogue", ["summary1"], "fname").doubts
     assert "column Split" in said
     assert "--validation and --test" in said
 
@@ -131,20 +131,20 @@ def test_repeated_ids_are_one_fault_with_a_way_out(tmp_path: Path):
 def test_bad_rows_are_counted_over_what_is_cut_from_one_file(tmp_path: Path):
     rows = [{**row, "id": row["fname"]} for row in dialogues(60)]
     file = write(tmp_path / "a.jsonl", rows)
-    good = look({"train": [file]}, "dialogue", "summary1").files
+    good = look({"train": [file]}, "dialogue", ["summary1"]).files
     # Two bad rows in a small split: 3 % of all rows, but a larger share of that split.
     tested = [row.id for row in FilesSource(FilesSettings(**good)).rows("test")][:2]
     for row in rows:
         if row["fname"] in tested:
             row["summary1"] = " "
     file = write(tmp_path / "a.jsonl", rows)
-    data = look({"train": [file]}, "dialogue", "summary1")
+    data = look({"train": [file]}, "dialogue", ["summary1"])
     assert data.bad_share > 0.05
     assert any("test" in line and "2" in line for line in data.bad)
     for row in rows[:10]:
         row["summary1"] = None
     with pytest.raises(BridoError, match="--train: 1[0-2] of 60 rows are bad") as error:
-        look({"train": [write(tmp_path / "a.jsonl", rows)]}, "dialogue", "summary1")
+        look({"train": [write(tmp_path / "a.jsonl", rows)]}, "dialogue", ["summary1"])
     assert "max_bad_fraction" not in str(error.value)
 
 
@@ -156,7 +156,7 @@ def test_bad_rows_may_be_among_the_first_which_are_all_that_a_run_takes(tmp_path
         for row in rows[:5]:
             row["summary1"] = " "
         files[split] = [write(tmp_path / f"{split}.jsonl", rows)]
-    data = look(files, "dialogue", "summary1")
+    data = look(files, "dialogue", ["summary1"])
     checks = SplitChecks("validation", False, data.bad_share, DocumentsSeen())
     # As data.max_evaluated of the smallest run cuts it.
     first = islice(FilesSource(FilesSettings(**data.files)).rows("validation"), 40)
@@ -167,7 +167,7 @@ def test_bad_rows_may_be_among_the_first_which_are_all_that_a_run_takes(tmp_path
 def test_files_of_their_own_are_judged_by_themselves(tmp_path: Path, file):
     other = write(tmp_path / "v.jsonl", dialogues(12, summary1=None))
     with pytest.raises(BridoError, match="--validation: 12 of 12"):
-        look({"train": [file], "validation": [other]}, None, "summary1", "fname")
+        look({"train": [file], "validation": [other]}, None, ["summary1"], "fname")
 
 
 def test_splits_that_stand_in_train_are_said(tmp_path: Path, file):
@@ -175,7 +175,7 @@ def test_splits_that_stand_in_train_are_said(tmp_path: Path, file):
     for split in ("validation", "test"):
         rows = [{**row, "fname": f"{split}{row['fname']}"} for row in dialogues(20)]
         files[split] = [write(tmp_path / f"{split}.jsonl", rows)]
-    told = look(files, None, "summary1", "fname").doubts
+    told = look(files, None, ["summary1"], "fname").doubts
     assert "validation: all 20 " in told[0]
     assert "--validation" in told[0]
     assert "test: all 20 " in told[1]
@@ -214,7 +214,7 @@ def test_one_document_is_shown_with_its_summary():
 
 def test_one_document_under_many_ids_and_few_test_documents_are_said(tmp_path: Path):
     rows = dialogues(30) + dialogues(30, fname="x")[:1]
-    told = look({"train": [write(tmp_path / "a.jsonl", rows)]}, None, "summary1", "fname").doubts
+    told = look({"train": [write(tmp_path / "a.jsonl", rows)]}, None, ["summary1"], "fname").doubts
     assert any("test documents" in text for text in told)
     assert any("(x)" in text for text in told)
 
@@ -225,6 +225,6 @@ def test_one_document_under_many_ids_and_few_test_documents_are_said(tmp_path: P
 @pytest.mark.parametrize("option", ["train", "test", "document", "summary", "identity"])
 def test_names_that_no_file_or_column_has_are_sentences(file, option, name):
     files = {"train": [file]} | ({option: [name]} if option in ("train", "test") else {})
-    columns = {option: name} if option not in files else {}
+    columns = {option: [name] if option == "summary" else name} if option not in files else {}
     with pytest.raises(BridoError, match=f"--{option.replace('identity', 'id')}"):
-        look(files, **{"document": "dialogue", "summary": "summary1"} | columns)
+        look(files, **{"document": "dialogue", "summary": ["summary1"]} | columns)

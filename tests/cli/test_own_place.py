@@ -1,88 +1,83 @@
-"""`brido init own FOLDER`: a project of its own, which leaves the checkout as it is."""
+"""`brido init --train FILE FOLDER`: a worktree of its own, which leaves the clone as it is."""
 
-import json
+import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
+from dvc_project import copy_project, environment, run
 from own_articles import abstracts, write_jsonl
 
-from brido.cli.config import other_stages
-from brido.cli.init import command
+from brido.cli.init import command, write
 from brido.settings.load import load_params
 from brido.utils.commands import invoke
 from brido.utils.errors import BridoError
 
-ROOT = Path(__file__).parents[2]
 COLUMNS = ("--document-column", "abstract", "--summary-column", "tldr", "--model", "embedded")
 
 
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A clone of a user whose Git signs commits, with a key that is not there, and has hooks."""
+    folder = copy_project(tmp_path_factory.mktemp("clone"))
+    for key, value in (("commit.gpgSign", "true"), ("user.signingKey", "none")):
+        run(folder, "git", "config", key, value)
+    for name in ("pre-commit", "commit-msg", "post-checkout"):
+        hook = folder / ".git/hooks" / name
+        hook.write_text("#!/bin/sh\nexit 1\n")
+        hook.chmod(0o755)
+    return folder
+
+
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(tmp_path: Path, clone: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     write_jsonl(tmp_path / "a.jsonl", abstracts(70))
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(write, "checkout", lambda: clone)
     return tmp_path
 
 
 def own(*options: str) -> None:
-    invoke(command, ["own", *options, *COLUMNS])
+    invoke(command, [*options, *COLUMNS])
 
 
-def test_a_project_with_links_settings_and_a_commit(home, monkeypatch, capsys) -> None:
-    before = (ROOT / "params.yaml").read_bytes(), (ROOT / "dvc.yaml").read_bytes()
-    own("my/run", "--train", "a.jsonl")
-    assert ((ROOT / "params.yaml").read_bytes(), (ROOT / "dvc.yaml").read_bytes()) == before
-    said = capsys.readouterr().out
-    assert f"cd {home / 'my/run'} && dvc repro" in said
-    assert f"{home / 'my/run/params.yaml'} is written" in said
-    monkeypatch.chdir(home / "my/run")
-    # Paths hold in the new folder, and DVC knows the stages.
-    assert load_params().data.files.train == [str(home / "a.jsonl")]
-    assert Path("stages").resolve() == ROOT / "stages"
-    # DVC reads it from commits, where a link is nothing but its target.
-    assert not Path("dvc.yaml").is_symlink()
-    assert Path("dvc.yaml").read_bytes() == before[1]
-    tracked = subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=True)
-    assert {"params.yaml", "dvc.yaml", "stages", ".dvc/config"} <= set(tracked.stdout.split())
-    clean = subprocess.run(["git", "status", "--short"], capture_output=True, text=True, check=True)
-    assert clean.stdout == ""
-    # Again, from inside: the old settings are kept.
-    own("--train", str(home / "a.jsonl"), "--minutes", "5")
-    own(".", "--train", str(home / "a.jsonl"), "--id-column", "paper_id")
-    assert Path(".brido/params.previous.yaml").is_file()
-
-
-def test_a_folder_that_cannot_be_made_is_named(home) -> None:
-    with pytest.raises(BridoError, match="a.jsonl/run cannot be written"):
-        own("a.jsonl/run", "--train", "a.jsonl")
-
-
-def test_dvc_compares_a_run_with_a_commit(home, monkeypatch) -> None:
-    own("my/run", "--train", "a.jsonl")
-    monkeypatch.chdir(home / "my/run")
-    Path("metrics").mkdir()
-    Path("metrics/headline.json").write_text('{"chosen": {"good": 0.25}}')
-    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b"]
-    subprocess.run([*git, "add", "-A"], check=True)
-    subprocess.run([*git, "commit", "-qm", "a run"], check=True)
-    Path("metrics/headline.json").write_text('{"chosen": {"good": 0.75}}')
-    compare = [sys.executable, "-m", "dvc", "metrics", "diff", "--json"]
-    shown = subprocess.run(compare, capture_output=True, text=True, check=True)
-    good = json.loads(shown.stdout)["metrics/headline.json"]["chosen.good"]
-    assert (good["old"], good["new"]) == (0.25, 0.75), shown.stderr
-
-
-def test_config_names_a_copy_of_dvc_yaml_that_is_older_than_the_stages(home) -> None:
+def test_a_project_is_a_worktree_with_its_plan_committed(home, clone, monkeypatch, capsys) -> None:
     own("my/run", "--train", "a.jsonl")
     folder = home / "my/run"
-    assert list(other_stages(folder)) == list(other_stages(ROOT)) == []
-    (folder / "dvc.yaml").write_text("stages: {}\n")
-    (sentence,) = other_stages(folder)
-    assert f"cp {ROOT / 'dvc.yaml'} {folder / 'dvc.yaml'}" in sentence
-    # So does `init` itself.
-    own("my/run", "--train", "a.jsonl")
-    assert list(other_stages(folder)) == []
+    assert run(clone, "git", "status", "--short") == ""
+    said = capsys.readouterr().out
+    assert f"cd {folder} && dvc repro" in said
+    assert f"{folder / 'params.yaml'} is written" in said
+    monkeypatch.chdir(folder)
+    # Paths hold in the new folder, and the code is real: DVC stashes and restores what Git tracks.
+    assert load_params().data.files.train == [str(home / "a.jsonl")]
+    assert not any(path.is_symlink() for path in folder.iterdir())
+    assert run(folder, "git", "status", "--short") == ""
+    assert run(folder, "git", "branch", "--show-current") == "brido/run\n"
+    # Nothing of the clone's own run is taken for this one's.
+    assert not {"metrics", "dvc.lock"} & {path.name for path in folder.iterdir()}
+    # Again: the old settings are kept, the new plan is committed alone.
+    (folder / "dvc.lock").write_text("mine")
+    run(folder, "git", "add", "dvc.lock")
+    own("--train", str(home / "a.jsonl"), "--minutes", "5", "--id-column", "paper_id")
+    own(".", "--train", str(home / "a.jsonl"), "--id-column", "none")
+    assert (folder / ".brido/params.previous-2.yaml").is_file()
+    assert run(folder, "git", "status", "--short") == "A  dvc.lock\n"
+    assert run(folder, "git", "log", "--format=%s").splitlines() == [
+        *["The plan of brido init"] * 3, "A project begins", "start"
+    ]  # fmt: skip
+
+
+def test_a_second_project_of_that_name_has_another_branch(home, clone) -> None:
+    (clone / "stages/mine.py").touch()
+    for name in ("a/same", "b/same"):
+        own(name, "--train", "a.jsonl")
+    (clone / "stages/mine.py").unlink()
+    assert run(home / "b/same", "git", "branch", "--show-current") == "brido/same-2\n"
+    assert not (home / "b/same/stages/mine.py").exists()
 
 
 def test_bad_input_makes_no_folder(home) -> None:
@@ -91,13 +86,63 @@ def test_bad_input_makes_no_folder(home) -> None:
     assert not (home / "my").exists()
 
 
-def test_a_folder_with_something_else_is_refused(home) -> None:
+def test_a_folder_with_something_else_is_refused(home, clone) -> None:
     (home / "full").mkdir()
     (home / "full/thesis.tex").touch()
-    for name in ("full", "a.jsonl", str(ROOT / "docs")):
+    for name in ("full", "a.jsonl", "a.jsonl/run", str(clone), str(clone / "docs")):
         with pytest.raises(BridoError, match=Path(name).name):
             own(name, "--train", "a.jsonl")
     assert [path.name for path in (home / "full").iterdir()] == ["thesis.tex"]
     # As a shell leaves a pattern without quotes.
     with pytest.raises(BridoError, match=r"a\.jsonl is a file.* in quotes"):
         own("a.jsonl", "--train", "a.jsonl")
+
+
+def test_a_copy_without_git_is_refused(home, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(write, "checkout", lambda: tmp_path)
+    with pytest.raises(BridoError, match="not a Git repository"):
+        own("my/run", "--train", "a.jsonl")
+
+
+def files(folder: Path) -> set[str]:
+    """What Git has in its index, beside what DVC keeps for itself."""
+    names = run(folder, "git", "ls-files").split()
+    return {name for name in names if not name.startswith(".dvc/tmp")}
+
+
+@pytest.mark.slow
+def test_experiments_work_in_a_project_after_they_were_killed(home) -> None:
+    own("my/run", "--train", "a.jsonl")
+    folder = home / "my/run"
+    run(folder, "dvc", "repro", "download")
+    plain = ("-c", "commit.gpgSign=false", "-c", "core.hooksPath=/dev/null")
+    run(folder, "git", *plain, "commit", "-qm", "The run")
+    tracked, plan = files(folder), (folder / "params.yaml").read_bytes()
+    experiment = [sys.executable, "-m", "dvc", "exp", "run", "download", "-S"]
+    for number, name in enumerate((signal.SIGKILL, signal.SIGTERM, signal.SIGKILL)):
+        process = subprocess.Popen(
+            [*experiment, f"data.max_documents={30 + number}"],
+            cwd=folder, env=environment(), start_new_session=True, stdout=subprocess.DEVNULL,
+        )  # fmt: skip
+        time.sleep(2 + number)
+        os.killpg(process.pid, name)
+        process.wait()
+        # Whatever was left, Git brings the plan back; what DVC's own Git was writing is a lock.
+        assert files(folder) <= tracked
+        common = run(folder, "git", "rev-parse", "--git-common-dir").strip()
+        for lock in Path(common).rglob("*.lock"):
+            lock.unlink()
+        run(folder, "git", "reset", "--hard", "-q")
+        assert (folder / "params.yaml").read_bytes() == plan
+    assert "Ran experiment" in run(folder, *experiment, "data.max_documents=20")
+    run(folder, "git", "reset", "--hard", "-q")
+    run(folder, *experiment[:-1], "--queue", "-S", "data.max_documents=21,22")
+    run(folder, "dvc", "queue", "start")
+    for _ in range(100):
+        told = run(folder, "dvc", "queue", "status")
+        if told.count("Success") == 2:
+            break
+        time.sleep(1)
+    assert told.count("Success") == 2, told
+    assert files(folder) == tracked
+    assert run(folder, "git", "status", "--short") == ""

@@ -1,7 +1,6 @@
 """params.yaml: what is accepted, and that every problem is named in one message."""
 
 import math
-import shutil
 from pathlib import Path
 
 import pytest
@@ -74,18 +73,20 @@ def test_all_problems_in_one_message_with_suggestions():
     assert "'harmonic_r1_r2' or 'mean_r1_r2_rlsum'" in message
 
 
-def test_the_command_warns_of_equal_systems_and_of_what_is_left_over(tmp_path, monkeypatch):
+def test_the_command_warns_of_equal_systems(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("params.yaml").write_text("tuned: {vote: {}, again: {}}\n", encoding="utf-8")
-    for name in ("base", "vote", "none", "control"):
-        (tmp_path / "data/checkpoints" / name).mkdir(parents=True)
     done = CliRunner().invoke(command, [])
     assert done.exit_code == 0
-    first, second, fine = done.output.splitlines()
+    first, fine = done.output.splitlines()
     assert "tuned.again" in first
     assert "tuned.vote" in first
-    assert "data/checkpoints/control" in second
     assert fine.startswith("params.yaml is fine")
+
+
+@pytest.mark.parametrize("name", ["presets/default.yaml", "presets/none.yaml", "none.yaml"])
+def test_the_command_says_that_a_file_is_missing(name):
+    assert f"{name} is missing" in str(CliRunner().invoke(command, [name]).exception)
 
 
 def test_the_command_checks_a_whole_file(tmp_path):
@@ -267,28 +268,21 @@ def test_missing_and_broken_files(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "held"),
+    ("text", "line"),
     [
-        ("scoring:\n  alpha 0\n  prior: 1\n", 2, "alpha 0"),
-        ("scoring:\n  prior: 1\n  alpha 0\n\npool:\n", 3, "alpha 0"),
-        ("scoring:\n  alpha:0\n  # why\n  prior: 1\n", 2, "alpha:0"),
-        ("scoring:\n  prior: 1\n   alpha: 0\n", 3, "alpha: 0"),
-        ("scoring:\n\talpha: 0\n", 2, "alpha: 0"),
-        ("scoring:\n  alpha: 'x\n  prior: 1\n", 2, "alpha: 'x"),
-        ("systems: [base, tuned\nscoring: {}\n", 1, "systems: [base, tuned"),
-        ("systems: [base]]\n", 1, "systems: [base]]"),
-        ("pool: {}\npool: {}\n", 2, "pool: {}"),
-        ("reading: {{ document }}\n", 1, "reading: {{ document }}"),
+        ("scoring:\n  prior: 1\n   alpha: 0\n", 3),
+        ("scoring:\n\talpha: 0\n", 2),
+        ("systems: [base]]\n", 1),
+        ("pool: {}\npool: {}\n", 2),
     ],
 )
-def test_a_line_that_is_not_yaml_is_shown(tmp_path, text, line, held):
+def test_a_line_that_is_not_yaml_is_shown(tmp_path, text, line):
     (tmp_path / "params.yaml").write_text(text)
     with pytest.raises(BridoError) as caught:
         load_params(tmp_path / "params.yaml")
-    message = str(caught.value)
-    assert f'Line {line} is "{held}".' in message
-    assert "<" not in message
-    assert message.count("\n") == 0
+    held = text.splitlines()[line - 1].strip()
+    assert f'line {line} ("{held}"): ' in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -309,23 +303,3 @@ def test_whatever_the_parser_says_becomes_a_sentence(tmp_path, text):
 def test_a_home_that_nobody_has_is_a_sentence():
     with pytest.raises(BridoError, match="there is no such user"):
         user_path("~nosuchuser/articles.jsonl")
-
-
-def test_the_file_that_dvc_writes_when_a_section_loses_its_last_key(tmp_path):
-    from dvc.utils.hydra import apply_overrides
-
-    path = tmp_path / "params.yaml"
-    shutil.copy("params.yaml", path)
-    apply_overrides(path, [f"~variants.{name}" for name in load_params(path).variants])
-    with pytest.raises(BridoError) as caught:
-        load_params(path)
-    number = path.read_text().splitlines().index("{}") + 1
-    assert f"Line {number} " in str(caught.value)
-    assert "`variants: {}`" in str(caught.value)
-    # What it says to write is read, by DVC's own parser too.
-    text = Path("params.yaml").read_text()
-    start, end = text.index("variants:"), text.index("systems:")
-    path.write_text(f"{text[:start]}variants: {{}}\n{text[end:]}")
-    apply_overrides(path, ["scoring.alpha=1"])
-    params = load_params(path)
-    assert (params.variants, params.scoring.alpha) == ({}, 1)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
+from brido.cli.preset import put_in_place
 from brido.settings.load import load_params, read_yaml
 from brido.settings.params import Params
 from brido.settings.presets import (
@@ -167,6 +168,16 @@ def test_every_value_that_the_paper_could_have_set_says_where_it_comes_from(name
 def test_each_recipe_says_what_it_rests_on(name):
     # The judge's preset changes no recipe.
     assert "\nEvidence: " in heading(name, PRESETS)
+
+
+def test_a_preset_mends_a_params_file_that_is_not_yaml(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "presets").mkdir()
+    for damaged in ("data: {\n", "- a list\n", ""):
+        (tmp_path / "params.yaml").write_text(damaged)
+        changed, kept = put_in_place("default")
+        assert {key for key, _, _ in changed} == flatten(read_preset(DEFAULT)).keys()
+        assert (kept.read_text(), load_params()) == (damaged, Params())
 
 
 @pytest.mark.parametrize("text", ["just a text\n", "- a\n- list\n", "5\n"])

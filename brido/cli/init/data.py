@@ -5,10 +5,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
-
-from pydantic import ValidationError
 
 from brido.cli.init.doubts import doubts
 from brido.corpus.checks import SPLITS, LeftOut, SplitChecks
@@ -16,8 +13,9 @@ from brido.corpus.duplicates import DocumentsSeen
 from brido.corpus.files import FilesSource, find_files
 from brido.corpus.settings import FilesSettings
 from brido.stats import FEWEST
-from brido.utils.errors import BridoError, quoted, short
+from brido.utils.errors import BridoError, short
 from brido.utils.files import columns_of, first_rows, read_file
+from brido.utils.sections import checked
 
 # Usual names of such columns, the likeliest first. Beside a body, a source is a newspaper's name.
 DOCUMENTS = (
@@ -44,127 +42,127 @@ MOST_BAD = 0.05
 _OPTIONS = re.compile(r"data\.files\.(train|validation|test|(?:document|summary|id)_column)\b")
 
 
-@dataclass(frozen=True)
+@dataclass
 class Data:
     """`data.files` for the user's files, and what is in them.
 
-    documents: good rows of each split, as the pipeline will cut them; bad: what is wrong with the
-    others; bad_share: their largest share of a split, or of its first rows, which may be all that a
-    run takes. texts, summaries: of the first documents of train (no summaries: no references).
-    doubts: sentences about documents and summaries that can be read and look wrong.
+    splits: the checks of each split, as the pipeline will cut them. bad_share: the largest share of
+    bad rows of a split, or of its first rows, which may be all that a run takes. texts, summaries:
+    of the first documents of train (no summaries: no references). doubts: sentences about documents
+    and summaries that can be read and look wrong.
     """
 
     files: dict[str, Any]
-    documents: dict[str, int]
-    bad: list[str]
-    texts: list[str]
-    summaries: list[str]
-    bad_share: float = 0.0
-    doubts: tuple[str, ...] = ()
-
-
-@dataclass
-class _Held:
-    """What the checks found in each split, and which documents they saw; the rest is as in Data."""
-
     splits: dict[str, SplitChecks] = field(default_factory=dict)
     seen: DocumentsSeen = field(default_factory=DocumentsSeen)
     texts: list[str] = field(default_factory=list)
     summaries: list[str] = field(default_factory=list)
     bad_share: float = 0.0
+    doubts: list[str] = field(default_factory=list)
+
+    @property
+    def documents(self) -> dict[str, int]:
+        """The good rows of each split."""
+        return {split: checks.kept for split, checks in self.splits.items()}
+
+    @property
+    def bad(self) -> list[str]:
+        """What is wrong with the rows that are left out."""
+        return [f"{name}: {one.bad.text()}" for name, one in self.splits.items() if one.bad]
 
 
 def look(
     files: Mapping[str, Sequence[str]],
     document: str | None = None,
-    summary: str | Sequence[str] | None = None,
+    summary: Sequence[str] = (),
     identity: str | None = None,
 ) -> Data:
     """Read the files of `split -> paths or globs`; train must be there.
 
-    document, summary, identity: their columns, None: the first usual name; several summaries are
-    several references, "none": no references, or ids made from the texts.
+    document, summary, identity: their columns, None or none: the first usual name; several
+    summaries are several references, "none": no references, or ids made from the texts.
 
     Raises:
         BridoError: no such file, an unreadable or empty one, a missing column, hardly any good row.
     """
     given = {split: list(files[split]) for split in SPLITS if files.get(split)}
-    asked = [summary] if isinstance(summary, str) else list(summary or ())
-    _check_names(given, document, asked, identity)
-    columns, rows = _columns(find_files("data.files.train", given["train"], []))
-    settings: dict[str, Any] = {**given, **_named(columns, document, asked, identity)}
-    if asked != ["none"] and _have_references(given):
+    named = {"document_column": document, "summary_column": list(summary), "id_column": identity}
+    # Names that params.yaml cannot hold: empty ones, control characters, half signs.
+    _settings(given | {name: value for name, value in named.items() if value not in (None, [])})
+    paths = find_files("data.files.train", given["train"], [])
+    columns = columns_of(first_rows(paths[0])) if paths else []
+    rows = sum(1 for path in paths for _ in read_file(path))
+    settings = {**given, **_named(columns, document, list(summary), identity)}
+    if [*summary] != ["none"] and _have_references(given):
         settings["references_column"] = "references"
     # Of few documents a larger share, so that there is something to measure on.
     share = next(part for most, part in _SHARES if rows <= most)
-    checked = max(share, round(min(_MOST, _WANTED / max(rows, 1)), 2))
-    settings |= {"validation_fraction": checked, "test_fraction": checked}
-    held = _read(settings)
-    if rows >= _TO_MEASURE:
-        while _enlarge(settings, held.splits, given):
-            held = _read(settings)
-    _check_bad(held.splits, given)
-    counts = {split: checks.kept for split, checks in held.splits.items()}
-    if min(counts.values()) < _NEEDED:
-        raise BridoError(_too_few(counts, given))
-    repeated = [_as_options(text) for split in SPLITS for text in held.seen.warnings(split)]
-    return Data(
-        settings,
-        counts,
-        [f"{split}: {checks.bad.text()}" for split, checks in held.splits.items() if checks.bad],
-        held.texts,
-        held.summaries,
-        held.bad_share,
-        (
-            *repeated,
-            *_unused_split(columns, given),
-            *_few_to_measure(counts),
-            *doubts(held.texts, held.summaries),
-        ),
-    )
+    share = max(share, round(min(_MOST, _WANTED / max(rows, 1)), 2))
+    settings |= {"validation_fraction": share, "test_fraction": share}
+    data = _read(settings)
+    while rows >= _TO_MEASURE and (short_of := _too_small_cut(data, given)):
+        for split in short_of:
+            key = f"{split}_fraction"
+            settings[key] = round(settings[key] + _STEP, 2)
+        data = _read(settings)
+    _check(data, given)
+    data.doubts = [
+        *(_as_options(text) for split in SPLITS for text in data.seen.warnings(split)),
+        *_unused_split(columns, given),
+        *_few_to_measure(data.documents),
+        *doubts(data.texts, data.summaries),
+    ]
+    return data
 
 
-def _read(settings: Mapping[str, Any]) -> _Held:
-    source, held = _source(settings), _Held()
+def _read(settings: Mapping[str, Any]) -> Data:
+    data = Data(dict(settings))
+    try:
+        source = FilesSource(_settings(settings))
+    except BridoError as error:
+        without = "(if there are no summaries, add --summary-column none)"
+        text = str(error).replace("(null: there are no references)", without)
+        text = text.replace("the files of data.files", "the files")
+        raise BridoError(_as_options(text)) from None
     for split in SPLITS:
-        checks = held.splits[split] = SplitChecks(split, False, MOST_BAD, held.seen)
+        checks = data.splits[split] = SplitChecks(split, False, MOST_BAD, data.seen)
         for row in checks.keep_good(source.rows(split)):
             if checks.rows > _TO_CHOOSE:
-                held.bad_share = max(held.bad_share, len(checks.bad) / (checks.rows - 1))
+                data.bad_share = max(data.bad_share, len(checks.bad) / (checks.rows - 1))
             if split == "train" and checks.kept <= _SAMPLE:
-                held.texts.append(row["document"])
-                held.summaries += [row["summary"]] if row["summary"] else []
+                data.texts.append(row["document"])
+                data.summaries += [row["summary"]] if row["summary"] else []
         # Of a small split at least as many rows are taken as are good.
-        held.bad_share = max(held.bad_share, len(checks.bad) / max(checks.kept, 1))
-    return held
+        data.bad_share = max(data.bad_share, len(checks.bad) / max(checks.kept, 1))
+    return data
 
 
-def _enlarge(
-    settings: dict[str, Any], found: Mapping[str, SplitChecks], given: Mapping[str, Any]
-) -> bool:
-    """Enlarge the share of a split that is cut from train and has too few documents to measure on.
-
-    False where there is none, or where train has too few itself.
-    """
-    small = [split for split in SPLITS[1:] if split not in given and found[split].kept < FEWEST]
-    if not small or found["train"].kept <= _NEEDED + 2 * len(small):
-        return False
-    for split in small:
-        key = f"{split}_fraction"
-        settings[key] = round(settings[key] + _STEP, 2)
-    return True
+def _settings(values: Mapping[str, Any]) -> FilesSettings:
+    """The section; a BridoError that names options where values do not fit."""
+    return checked(FilesSettings, dict(values), "the command line cannot be used:", _option)
 
 
-def _check_bad(found: Mapping[str, SplitChecks], given: Mapping[str, Any]) -> None:
-    """Refuse files with many bad rows; what is cut from train counts as a part of train's files."""
-    groups = [[split] for split in SPLITS[1:] if split in given]
-    groups.insert(0, [split for split in SPLITS if split == "train" or split not in given])
+def _option(key: str) -> str:
+    return f"--{key.partition('.')[0].replace('_', '-')}"
+
+
+def _too_small_cut(data: Data, given: Mapping[str, Any]) -> list[str]:
+    """Splits that are cut from train, of which there is enough, with too few to measure on."""
+    counts = data.documents
+    small = [split for split in SPLITS[1:] if split not in given and counts[split] < FEWEST]
+    return small if counts["train"] > _NEEDED + 2 * len(small) else []
+
+
+def _check(data: Data, given: Mapping[str, Any]) -> None:
+    """Refuse files with many bad rows or few good ones; what is cut from train counts as train."""
+    groups = [["train", *(split for split in SPLITS[1:] if split not in given)]]
+    groups += [[split] for split in SPLITS[1:] if split in given]
     problems = []
     for group in groups:
         left_out = LeftOut()
         for split in group:
-            left_out.add(found[split].bad)
-        bad, rows = len(left_out), sum(found[split].rows for split in group)
+            left_out.add(data.splits[split].bad)
+        bad, rows = len(left_out), sum(data.splits[split].rows for split in group)
         if bad > MOST_BAD * rows:
             of_ids = any(fault.startswith("id ") for fault in left_out.faults)
             other = ", or name another --id-column (none: ids are made from the texts)"
@@ -175,6 +173,13 @@ def _check_bad(found: Mapping[str, SplitChecks], given: Mapping[str, Any]) -> No
             )
     if problems:
         raise BridoError.from_problems("the files cannot be used:", problems)
+    if min(data.documents.values()) < _NEEDED:
+        counts = ", ".join(f"{split} {count}" for split, count in data.documents.items())
+        raise BridoError(
+            f"each split needs at least {_NEEDED} documents, but there are {counts}: give --train "
+            f"at least {_ENOUGH} rows, from which the others can be cut, or give each split a file "
+            "with more rows"
+        )
 
 
 def _unused_split(columns: Sequence[str], given: Mapping[str, Any]) -> Iterator[str]:
@@ -203,20 +208,6 @@ def _few_to_measure(counts: Mapping[str, int]) -> Iterator[str]:
             )
 
 
-def _too_few(found: Mapping[str, int], given: Mapping[str, Any]) -> str:
-    """Which splits are too small, and what helps."""
-    small = [f"{split} {count}" for split, count in found.items() if count < _NEEDED]
-    told = f"each split needs at least {_NEEDED} documents, but there are {', '.join(small)}. "
-    if cut := [split for split in SPLITS if split not in given]:
-        files = " and ".join(f"--{split}" for split in cut)
-        return told + (
-            f"Give --train at least {_ENOUGH} rows, from which {' and '.join(cut)} can be cut, or "
-            f"name files with {files}"
-        )
-    options = " and ".join(f"--{text.split()[0]}" for text in small)
-    return told + f"Name files with more rows for {options}"
-
-
 def _named(
     columns: list[str], document: str | None, asked: list[str], identity: str | None
 ) -> dict[str, Any]:
@@ -237,7 +228,7 @@ def _have_references(given: Mapping[str, list[str]]) -> bool:
 
     Those of a paper are objects, or a number.
     """
-    found = []
+    found: list[Any] = []
     for split, patterns in given.items():
         for path in find_files(f"data.files.{split}", patterns, []):
             with suppress(BridoError):  # told with all others
@@ -252,45 +243,6 @@ def usual(names: Sequence[str], columns: Sequence[str]) -> str | None:
     return next((name if name in columns else spelt[name] for name in names if name in spelt), None)
 
 
-def _check_names(
-    given: Mapping[str, Any], document: str | None, asked: list[str], identity: str | None
-) -> None:
-    """Refuse names that params.yaml cannot hold: empty ones, control characters, half signs."""
-    settings: dict[str, Any] = dict(given)
-    settings |= {"summary_column": asked} if asked else {}
-    settings |= {} if document is None else {"document_column": document}
-    settings |= {} if identity is None else {"id_column": identity}
-    try:
-        FilesSettings(**settings)
-    except ValidationError as error:
-        problems: dict[str, None] = {}
-        for item in error.errors():
-            words = item["msg"].removeprefix("Value error, ")
-            option = f"--{str(item['loc'][0]).replace('_', '-')}: " if item["loc"] else ""
-            # pydantic also tries a list as a single text, and says so.
-            if item["type"] != "string_type":
-                problems[f"{option}{quoted(item['input'])} {words}" if option else words] = None
-        raise BridoError.from_problems("the command line cannot be used:", problems) from None
-
-
-def _source(settings: Mapping[str, Any]) -> FilesSource:
-    """The files; what is wrong with them is told by the names of the options."""
-    try:
-        return FilesSource(FilesSettings(**settings))
-    except BridoError as error:
-        without = "(if there are no summaries, add --summary-column none)"
-        text = str(error).replace("(null: there are no references)", without)
-        raise BridoError(
-            _as_options(text).replace("the files of data.files", "the files")
-        ) from None
-
-
 def _as_options(text: str) -> str:
     """A message with the options in the place of the keys."""
     return _OPTIONS.sub(lambda key: f"--{key[1].replace('_', '-')}", text)
-
-
-def _columns(paths: Sequence[Path]) -> tuple[list[str], int]:
-    """The columns of the first file, and how many rows all of them have."""
-    columns = columns_of(first_rows(paths[0])) if paths else []
-    return columns, sum(1 for path in paths for _ in read_file(path))

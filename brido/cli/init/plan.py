@@ -1,139 +1,195 @@
-"""From what is known of data, model and machine to the sizes of a run that ends in a verdict."""
+"""The largest run that fits into the user's minutes: its sizes, and the seconds of all stages."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
 
-from brido.cli.init.cost import ALWAYS, RANGE, Recipe, RunPlan, seconds_of
 from brido.cli.init.data import Data
 from brido.cli.init.limits import Limits
 from brido.cli.init.model import Model
 from brido.cli.init.speed import Speed
 
-# Documents of each measured split, candidates of a document, and training documents with
-# candidates: the smallest run, and how it grows.
-_SMALLEST = (40, 6, 32)
-_CANDIDATES, _CANDIDATES_ON_GPU = ((8, 48), (12, 64)), ((16, 1000),)
-_EVALUATED, _MORE, _MORE_ON_GPU = 60, (100,), (100, 300)
-# References that base learns from at least, and how often at most. It learns from fewer references
-# more often, until it has seen so many texts: after fewer it does not end its summaries.
-_FEWEST, _EPOCHS, _SEEN = 48, 3, 96
-# Documents that a model from scratch learns from, before that takes too long.
+# A run may take between so many times what is reckoned: other programs, longer texts than half.
+RANGE = (0.7, 1.3)
+# Seconds that a stage takes to start; stages that every run has, those of a tuned system, and those
+# of another system.
+_START, _SHARED, _OF_TUNED, _OF_OTHERS = 6, 14, 6, 4
+# A training run validates before its first update and after its last, on so many documents.
+_VALIDATIONS, VALIDATED = 2, 16
+# Validation documents with candidates, for training's own measures.
+_LOOKED_AT = 40
+# Without the backward pass scoring is a third of learning.
+_FORWARD = 1 / 3
+# Systems of every run; the control tells what the order of the candidates is worth.
+_ALWAYS = ("vote", "control")
+# References that base learns from. It reads few of them more often, until it has read so many
+# texts: after fewer it does not end its summaries. How often it reads at most.
+_REFERENCES, _SEEN, _EPOCHS = (48, 75, 110, 160, 250, 400, 700, 1200, 2000), 96, 3
+# The embedded model learns from scratch, which takes too long from more.
 _FROM_SCRATCH = 2000
+# The smallest run, and how it grows: the most wanted first. A GPU has room for more.
+_SMALLEST = {"evaluated": 40, "candidates": 6, "train": 32}
+_CANDIDATES = ({"candidates": 8, "train": 48}, {"candidates": 12, "train": 64})
+_CANDIDATES_ON_GPU = ({"candidates": 16, "train": 1000},)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What the preset of this kind of model says.
+
+    Beams of decoding, epochs of a model from scratch, the other documents that candidates are
+    scored with, the documents to tune on (None: as many as there are), the names of tuned systems,
+    and of how many documents each variant reads for a summary (more than one if it is guided).
+    """
+
+    beams: int
+    epochs: int
+    others: int
+    train: int | None
+    tuned: tuple[str, ...]
+    variants: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How large a run is.
+
+    evaluated: validation documents and test documents, each, that every system writes; candidates:
+    of each of `train` training documents and `looked_at` validation documents. references, epochs:
+    what base learns from first, and how often (0: not at all). seconds: None if not known.
+    """
+
+    evaluated: int
+    candidates: int
+    train: int
+    looked_at: int
+    references: int
+    epochs: int
+    tuned: tuple[str, ...] = _ALWAYS
+    variants: tuple[str, ...] = ()
+    seconds: float | None = None
 
 
 def make_plan(
-    data: Data,
-    model: Model,
-    limits: Limits,
-    speed: Speed | None,
-    on_gpu: bool,
-    recipe: Recipe,
+    data: Data, model: Model, limits: Limits, speed: Speed | None, on_gpu: bool, recipe: Recipe,
     minutes: float,
-) -> RunPlan:
+) -> Plan:  # fmt: skip
     """Return the largest run of at most so many minutes, or the smallest one if none is so short.
 
-    First base learns from all references that fit, then there are more candidates and measured
-    documents, then more systems, then base learns again. Without a speed nothing is known to be
-    too long for the small embedded model, and everything for another one.
+    First base learns from more references, then there are more candidates and measured documents,
+    then more systems, then base learns again. Without a speed nothing is known to be too long for
+    the small embedded model, and everything for another one.
     """
     counts = data.documents
-    measured = max(counts["validation"], counts["test"])
+    most = {
+        "evaluated": max(counts["validation"], counts["test"]),
+        "train": min(counts["train"], recipe.train or counts["train"]),
+        "references": counts["train"],
+    }
+    sizes = {name: min(size, most.get(name, size)) for name, size in _SMALLEST.items()}
     learns = bool(data.summaries) and (model.form == "embedded" or model.learns_first)
-    evaluated, candidates, train = _SMALLEST
-    plan = RunPlan(
-        min(evaluated, measured),
-        candidates,
-        min(train, counts["train"]),
-        counts["validation"],
-        min(counts["train"], _FEWEST) if learns else 0,
-        int(learns),
-    )
-    if model.form == "embedded":
-        # What it learns from is cut by data.max_documents; how often is its recipe's.
-        plan = replace(plan, references=min(counts["train"], _FROM_SCRATCH), epochs=recipe.epochs)
+    if not learns:
+        references = [0]
+    elif model.form == "embedded":
+        references = [min(counts["train"], _FROM_SCRATCH)]
+    else:
+        references = sorted({min(size, counts["train"]) for size in (*_REFERENCES, 10**9)})
 
-    def timed(plan: RunPlan) -> RunPlan:
-        if speed is None:
-            return plan
-        return replace(plan, seconds=seconds_of(plan, data, limits, speed, recipe))
+    def timed(plan: Plan) -> Plan:
+        seconds = seconds_of(plan, data, limits, speed, recipe) if speed else None
+        return replace(plan, seconds=seconds)
 
-    def fits(plan: RunPlan) -> bool:
+    def fits(plan: Plan) -> bool:
         if plan.seconds is None:
             return model.form == "embedded"
         return plan.seconds * RANGE[1] <= 60 * minutes
 
-    plan = timed(plan)
-    again = learns and model.form != "embedded"
-    if again and speed and fits(plan):
-        plan = _more_references(plan, counts["train"], timed, fits)
-    for grow in _steps(measured, counts["train"], on_gpu, recipe, again):
-        larger = timed(grow(plan))
-        if fits(larger):
-            plan = larger
-    if speed is None or limits.more_tokens is None:
-        return plan
-    more = replace(limits, source_tokens=limits.more_tokens)
-    return replace(plan, reading_more=seconds_of(plan, data, more, speed, recipe))
-
-
-Timed = Callable[[RunPlan], RunPlan]
-
-
-def _more_references(
-    plan: RunPlan, most: int, timed: Timed, fits: Callable[[RunPlan], bool]
-) -> RunPlan:
-    """All references that fit, and of few references as many passes as teach a text's end."""
-    low, high = plan.references, most
-    while low < high:
-        middle = (low + high + 1) // 2
-        if fits(timed(replace(plan, references=middle))):
-            low = middle
-        else:
-            high = middle - 1
-    plan = timed(replace(plan, references=low))
-    while plan.references * plan.epochs < _SEEN and plan.epochs < _EPOCHS:
-        again = timed(replace(plan, epochs=plan.epochs + 1))
-        if not fits(again):
-            break
-        plan = again
+    looked_at = min(sizes["evaluated"], counts["validation"], _LOOKED_AT)
+    epochs = _epochs(references[0], model, recipe)
+    plan = timed(
+        Plan(
+            sizes["evaluated"],
+            sizes["candidates"],
+            sizes["train"],
+            looked_at,
+            references[0],
+            epochs,
+        )
+    )
+    for count in references[1:]:
+        larger = replace(plan, references=count, epochs=_epochs(count, model, recipe))
+        plan = _if_it_fits(plan, timed(larger), fits)
+    for step in _growth(recipe, on_gpu, learns and model.form != "embedded"):
+        plan = _if_it_fits(plan, timed(replace(plan, **_grown(plan, step, most, recipe))), fits)
     return plan
 
 
-def _steps(measured: int, train: int, on_gpu: bool, recipe: Recipe, again: bool) -> Iterator[Timed]:
-    """How a run grows, the most wanted first; again: base may learn again."""
-    most = min(train, recipe.train or train)
-    for candidates, documents in (*_CANDIDATES, *(_CANDIDATES_ON_GPU if on_gpu else ())):
-        yield _to(candidates=candidates, train=min(documents, most))
-    yield _to(evaluated=min(_EVALUATED, measured))
+def _if_it_fits(plan: Plan, larger: Plan, fits: Any) -> Plan:
+    return larger if fits(larger) else plan
+
+
+def _epochs(references: int, model: Model, recipe: Recipe) -> int:
+    if model.form == "embedded":
+        return recipe.epochs
+    return min(_EPOCHS, -(-_SEEN // references)) if references else 0
+
+
+def _growth(recipe: Recipe, on_gpu: bool, learns: bool) -> Iterator[dict[str, Any]]:
+    """How a run grows, step by step; learns: base may learn again."""
+    yield from (*_CANDIDATES, *(_CANDIDATES_ON_GPU if on_gpu else ()))
+    yield {"evaluated": 60}
     guided = [name for name, sources in recipe.variants.items() if sources > 1]
-    for name in recipe.variants:
-        if name not in guided:
-            yield _with_variant(name)
-    for number, name in enumerate(name for name in recipe.tuned if name not in ALWAYS):
-        yield _with_tuned(name, recipe.tuned)
+    yield from ({"variants": name} for name in recipe.variants if name not in guided)
+    for number, name in enumerate(name for name in recipe.tuned if name not in _ALWAYS):
+        yield {"tuned": name}
         if number == 0:
-            yield _to(evaluated=min(_MORE[0], measured))
+            yield {"evaluated": 100}
             # It takes as long as several others, so it must not take their place.
-            yield from map(_with_variant, guided)
-    for count in _MORE_ON_GPU if on_gpu else _MORE:
-        yield _to(evaluated=min(count, measured))
-    for epochs in range(2, _EPOCHS + 1) if again else ():
-        yield _to(epochs=epochs)
+            yield from ({"variants": name} for name in guided)
+    yield {"evaluated": 300 if on_gpu else 100}
+    yield from ({"epochs": epochs} for epochs in range(2, _EPOCHS + 1) if learns)
 
 
-def _to(**changes: int) -> Timed:
-    """At least so much of each of these fields."""
-    return lambda plan: replace(
-        plan, **{name: max(value, getattr(plan, name)) for name, value in changes.items()}
-    )
+def _grown(
+    plan: Plan, step: dict[str, Any], most: dict[str, int], recipe: Recipe
+) -> dict[str, Any]:
+    """The fields of a plan after a step: no number gets smaller or more than there are."""
+    fields: dict[str, Any] = {}
+    for name, value in step.items():
+        known = getattr(plan, name)
+        if name == "variants":
+            fields[name] = (*known, value)
+        elif name == "tuned":  # in the recipe's order
+            fields[name] = tuple(each for each in recipe.tuned if each in (*known, value))
+        else:
+            fields[name] = max(known, min(value, most.get(name, value)))
+    return fields
 
 
-def _with_variant(name: str) -> Timed:
-    return lambda plan: replace(plan, variants=(*plan.variants, name))
+def seconds_of(plan: Plan, data: Data, limits: Limits, speed: Speed, recipe: Recipe) -> float:
+    """Return the seconds of all stages of a run, one after the other."""
+    read = min(limits.documents.mean, limits.source_tokens)
+    written = limits.summaries.mean if limits.summaries else limits.summary_tokens / 2
+    # A batch is written until its longest text ends.
+    longest = min(2 * written, limits.summary_tokens)
 
+    def write(documents: int, rows: int) -> float:
+        return documents * (read * speed.read + rows * longest * speed.write)
 
-def _with_tuned(name: str, order: Sequence[str]) -> Timed:
-    """One more tuned system; their order is the recipe's."""
-    return lambda plan: replace(
-        plan, tuned=tuple(each for each in order if each in (*plan.tuned, name))
-    )
+    def score(documents: int, sources: int = 1) -> float:
+        return documents * (read + sources * plan.candidates * written) * speed.learn
+
+    seconds = plan.references * plan.epochs * (read + written) * speed.learn
+    with_candidates = plan.looked_at + plan.train
+    seconds += write(with_candidates, plan.candidates)
+    if {"information", "likelihood"} & {*plan.tuned}:
+        others = recipe.others if "information" in plan.tuned else 0
+        seconds += score(with_candidates, 1 + others) * _FORWARD
+    validated = min(VALIDATED, plan.looked_at)
+    validate = write(validated, recipe.beams) + score(validated) * _FORWARD
+    seconds += len(plan.tuned) * (score(plan.train) + _VALIDATIONS * validate)
+    measured = sum(min(plan.evaluated, data.documents[split]) for split in ("validation", "test"))
+    sources = 1 + len(plan.tuned) + sum(recipe.variants[name] for name in plan.variants)
+    seconds += sources * write(measured, recipe.beams)
+    others_stages = _OF_OTHERS * (2 + len(plan.variants))
+    return seconds + _START * (_SHARED + _OF_TUNED * len(plan.tuned) + others_stages)

@@ -3,10 +3,10 @@
 import math
 from typing import Any
 
-from brido.cli.init.cost import VALIDATED, RunPlan
 from brido.cli.init.data import MOST_BAD, Data
 from brido.cli.init.limits import Limits
 from brido.cli.init.model import Model
+from brido.cli.init.plan import VALIDATED, Plan
 from brido.corpus.settings import FilesSettings
 from brido.settings.presets import merge, read_preset, render
 from brido.settings.text import comments
@@ -16,7 +16,7 @@ from brido.utils.text import seeing_tokenizer
 _UPDATES = 25
 
 
-def params_text(data: Data, model: Model, limits: Limits, plan: RunPlan) -> str:
+def params_text(data: Data, model: Model, limits: Limits, plan: Plan) -> str:
     """Return the params.yaml: the preset of this kind of model with the computed keys."""
     preset = read_preset(model.preset)
     settings = merge(preset, computed(preset, data, model, limits, plan))
@@ -26,14 +26,14 @@ def params_text(data: Data, model: Model, limits: Limits, plan: RunPlan) -> str:
     counts = ", ".join(f"{split} {count:,}" for split, count in data.documents.items())
     heading = (
         f"Documents of your own ({counts}), summarized by\n{model.source}.\n"
-        f"From presets/{model.preset}.yaml by python -m brido init own.\n"
+        f"From presets/{model.preset}.yaml by brido init.\n"
         "`dvc repro` makes every system and ends in the verdict."
     )
     return render(settings, told, heading)
 
 
 def computed(
-    preset: dict[str, Any], data: Data, model: Model, limits: Limits, plan: RunPlan
+    preset: dict[str, Any], data: Data, model: Model, limits: Limits, plan: Plan
 ) -> dict[str, Any]:
     """Return the settings that are laid over the preset: lengths, counts, limits and files."""
     generation: dict[str, Any] = {
@@ -85,14 +85,14 @@ def computed(
     return changes
 
 
-def _most_documents(data: Data, model: Model, plan: RunPlan) -> int | None:
+def _most_documents(data: Data, model: Model, plan: Plan) -> int | None:
     """A model from scratch learns from all of train, so the corpus itself is cut if it is large."""
     cut = model.form == "embedded" and plan.references < data.documents["train"]
     return plan.references if cut else None
 
 
 def _base(
-    preset: dict[str, Any], data: Data, model: Model, limits: Limits, plan: RunPlan
+    preset: dict[str, Any], data: Data, model: Model, limits: Limits, plan: Plan
 ) -> dict[str, Any]:
     """`checkpoints.base`, without the key that chooses its form: it is the preset's."""
     if model.form == "embedded":

@@ -1,4 +1,4 @@
-"""How fast a model reads, writes and learns on this machine, found by running it for some seconds.
+"""How fast a model reads, writes and learns on this machine: one update and one batch are timed.
 
 Speed does not depend on the weights: what runs is a model of the same shape with random ones, so
 nothing has to be fetched. A large one runs with fewer layers, and the times are scaled.
@@ -28,10 +28,8 @@ _WEIGHTS = 250_000_000
 _DOCUMENTS, _TOKENS = 4, 800
 # The share of several cores that such a model keeps busy, as whole runs on two showed.
 _BUSY = 0.7
-# Tokens that are written of each candidate.
-_STEPS = 6
-# Tokens of a summary that an update learns, at most.
-_LONGEST = 128
+# Tokens that are written of each candidate, and tokens of a summary that is learned, at most.
+_STEPS, _LONGEST = 6, 128
 _LAYERS = ("num_hidden_layers", "encoder_layers", "decoder_layers", "num_layers",
            "num_decoder_layers")  # fmt: skip
 
@@ -48,12 +46,12 @@ class Speed:
 
 def measure_speed(
     model: Model, documents: Sequence[str], summaries: Sequence[str], reading: ReadingSettings,
-    candidates: int, batch: int = _DOCUMENTS,
+    candidates: int, batch: int,
 ) -> Speed | None:  # fmt: skip
     """Run the model on some documents of median length; None for one that is made later.
 
-    summaries: what it learns from. candidates: how many are written of a document at once. batch:
-    documents of an update. What is timed ran once before, since the first time takes longer.
+    summaries: what it learns from, if there are any. candidates: how many are written of a document
+    at once. batch: documents of an update.
     """
     if model.config is None:
         return None
@@ -61,18 +59,12 @@ def measure_speed(
     try:
         built, scale = _random_model(model)
         language = LanguageModel(built.to(place), model.tokenizer, reading)
-        lengths = sorted(model.count(documents))
-        tokens = max(1, min(reading.max_source_tokens, lengths[len(lengths) // 2]))
-        count = max(1, min(_DOCUMENTS, batch, _TOKENS // tokens))
+        half = sorted(model.count(documents))[len(documents) // 2]
+        count = min(_DOCUMENTS, batch, max(1, _TOKENS // min(half, reading.max_source_tokens)))
         texts = _of_median_length(documents, count)
         say(f"init: an update with {count} of your documents is timed")
-        longest = max(model.count(summaries or documents[:1]))
-        if model.positions is not None:
-            longest = min(longest, model.positions // 2)
-        longest = min(longest, _LONGEST)
-        learn = _learning(
-            language, texts, _of_median_length(summaries or documents, count), longest
-        )
+        learned = _of_median_length(summaries or documents, count)
+        learn = _learning(language, texts, learned, min(_LONGEST, (model.positions or 256) // 2))
         say(f"init: the writing of {candidates} candidates of each is timed")
         built.to(inference_dtype(place)).eval()
         read, write = _writing(language.ready_to_write(), texts, candidates)
@@ -92,9 +84,9 @@ def _random_model(model: Model) -> tuple[Any, float]:
     logging.set_verbosity_error()
     small = copy.deepcopy(model.config)
     if model.parameters > _WEIGHTS:
-        layers = {key: getattr(small, key) for key in _LAYERS if hasattr(small, key)}
-        for key, count in layers.items():
-            setattr(small, key, max(1, int(count * _WEIGHTS / model.parameters)))
+        for key in _LAYERS:
+            if layers := getattr(small, key, None):
+                setattr(small, key, max(1, int(layers * _WEIGHTS / model.parameters)))
         if getattr(small, "layer_types", None):
             small.layer_types = small.layer_types[: small.num_hidden_layers]
     built = kind_of(small).from_config(small)
@@ -105,7 +97,7 @@ def _learning(language: LanguageModel, texts: list[str], summaries: list[str], l
     """Seconds a token of one update; `limit`: tokens of a summary."""
     model = language.model.train()
     sources = language.read(texts)
-    targets = language.write([[text] for text in summaries[: len(texts)]], sources, limit)
+    targets = language.write([[text] for text in summaries], sources, limit)
     sources = sources.to(model.device)
     optimizer = torch.optim.AdamW(model.parameters(), lr=0.0)
 
@@ -116,9 +108,9 @@ def _learning(language: LanguageModel, texts: list[str], summaries: list[str], l
         likely.sum().backward()
         optimizer.step()
 
-    tokens = int(sources.mask.sum()) + int(targets.lengths.sum())
     with faster_training(model):
-        update(1)
+        update(1)  # the first time takes longer
+        tokens = int(sources.mask.sum()) + int(targets.lengths.sum())
         return _seconds(lambda: update(len(texts))) / tokens
 
 

@@ -1,6 +1,6 @@
-"""What `brido init own` prints: documents, model, plan, and what is measured."""
+"""What `brido init` prints: documents, model, plan, and what is measured."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -8,19 +8,26 @@ import click
 import torch
 
 from brido.candidates.documents import MANY_CUT
-from brido.cli.init.cost import RANGE, Recipe, RunPlan
 from brido.cli.init.data import Data
 from brido.cli.init.doubts import example
 from brido.cli.init.limits import Limits
 from brido.cli.init.model import Model, another_model
+from brido.cli.init.plan import RANGE, Plan, Recipe
 
 # What decides how much of a document is read.
 MORE = "reading.default.max_source_tokens"
-# Weights of a model than which smollm2 is smaller.
-_SMALL = 200_000_000
+# What decides without further weights, what it cannot see, and what can be had instead.
+_MEASURED = """\
+  good summaries are whole, and the document has their names and numbers (metric mentions).
+  It does not see who did what. These read more; add one to evaluation.metrics:
+    minicheck   a model of 0.8 billion weights from the hub: hours without a GPU
+    geval       a language model behind a server (judge): 20 paid requests a summary; see the
+                price with `python -m stages.evaluate geval --dry-run`
+    qafacteval  questions and answers: 4 GB of models from the hub, slow without a GPU"""
 
 
 def tell_data(data: Data, model: Model, limits: Limits) -> None:
+    """Print what the files hold, and what may be wrong with it."""
     files, read = data.files, limits.documents
     counts = model.count(data.texts)
     cut = sum(count > limits.source_tokens for count in counts) / len(counts)
@@ -33,38 +40,24 @@ def tell_data(data: Data, model: Model, limits: Limits) -> None:
         "read": f"up to {limits.source_tokens:,} tokens; {cut:.0%} of them are cut there ({MORE})",
     }
     _heading("Your documents")
-    _rows(rows)
+    for name, text in rows.items():
+        click.echo(f"  {name:<10} {text}")
     for name, text in example(data.texts, data.summaries).items():
         click.echo(f"  a {name}: {text}")
-    for text in data.doubts:
+    for text in (*data.doubts, *(f"left out: {text}" for text in data.bad)):
         _warn(text)
-    for text in data.bad:
-        _warn(f"left out: {text}")
     if cut > MANY_CUT:
+        more = limits.more_tokens
+        way = (
+            f"{MORE}: {more} reads more, with more memory and time"
+            if more > limits.source_tokens
+            else "This model reads no more: name one that does (--model)"
+        )
         _warn(
             f"{cut:.0%} of the documents are longer than what is read, {limits.source_tokens:,} "
             f"tokens: only {seen:.0%} of all text is read, and what a summary says of the rest is "
-            f"made up. {_way_to_read_more(limits, counts)}"
+            f"made up. {way}, or shorten the documents"
         )
-
-
-def _way_to_read_more(limits: Limits, counts: Sequence[int]) -> str:
-    """The setting that reads more of the documents, or what to do where none does."""
-    more, most = limits.more_tokens, limits.most_tokens
-    if more is None:
-        return (
-            "This model reads no more: name one that does (--model; its config has the number of "
-            "positions), or shorten the documents"
-        )
-    setting = f"{MORE}: {more}"
-    if more >= limits.documents.most:
-        reads = f" (the model reads up to {most:,})" if most else ""
-        return f"{setting} would read 19 in 20 of them whole{reads}; or shorten the documents"
-    seen = sum(min(count, more) for count in counts) / sum(counts)
-    return (
-        f"{setting}, the most that the model reads, would read {seen:.0%} of all text; or shorten "
-        "the documents"
-    )
 
 
 def _columns(files: Mapping[str, Any]) -> str:
@@ -75,17 +68,12 @@ def _columns(files: Mapping[str, Any]) -> str:
 
 
 def tell_plan(
-    data: Data,
-    model: Model,
-    limits: Limits,
-    plan: RunPlan,
-    recipe: Recipe,
-    minutes: float,
-    folder: Path | None,
+    data: Data, model: Model, plan: Plan, recipe: Recipe, minutes: float, folder: Path | None
 ) -> None:
+    """Print the model, the size of the run, how long it takes, and what it measures."""
     _heading("The model")
-    weights = f"{model.source}, {model.parameters / 1e6:,.0f} million weights"
-    _rows({"model": weights, "settings": f"presets/{model.preset}.yaml"})
+    click.echo(f"  model      {model.source}, {model.parameters / 1e6:,.0f} million weights")
+    click.echo(f"  settings   presets/{model.preset}.yaml")
     if model.form == "embedded":
         _warn(
             "a model that learns from so little shows the pipeline, but writes too badly for a "
@@ -97,62 +85,40 @@ def tell_plan(
             "text, or writes about it: add some summaries, or name a larger --model"
         )
     _heading(f"The run: {duration(plan.seconds, model)}")
-    go = f"cd {folder} && " if folder else ""
-    for line in (f"{go}dvc repro", *_what_the_run_does(data, model, plan)):
-        click.echo(f"  {line}")
-    if plan.reading_more:
-        click.echo(f"  with {MORE}: {limits.more_tokens} it takes {_about(plan.reading_more)}")
+    click.echo(f"  {f'cd {folder} && ' if folder else ''}dvc repro")
+    _tell_run(data, model, plan)
     left_out = [name for name in (*recipe.tuned, *recipe.variants)
                 if name not in (*plan.tuned, *plan.variants)]  # fmt: skip
     if left_out:
         click.echo(f"  left out for time (--minutes {minutes:g}): {', '.join(left_out)}")
     if plan.seconds and plan.seconds * RANGE[1] > 60 * minutes:
-        _warn(f"even the smallest run may take more than {minutes:g} minutes. {_faster(model)}")
+        _warn(
+            f"even the smallest run may take more than {minutes:g} minutes. It would be shorter "
+            "with a GPU, a smaller --model or shorter documents; or allow more --minutes"
+        )
     _heading("What is measured")
-    for line in _MEASURED:
-        click.echo(f"  {line}")
+    click.echo(_MEASURED)
 
 
-# What decides without further weights, what it cannot see, and what can be had instead.
-_MEASURED = (
-    "good summaries are whole, and the document has their names and numbers (metric mentions).",
-    "It does not see who did what. These read more; add one to evaluation.metrics:",
-    "  minicheck   a model of 0.8 billion weights from the hub: hours without a GPU",
-    "  geval       a language model behind a server (judge): 20 paid requests a summary; see the",
-    "              price with `python -m stages.evaluate geval --dry-run`",
-    "  qafacteval  questions and answers: 4 GB of models from the hub, slow without a GPU",
-)
-
-
-def _faster(model: Model) -> str:
-    """What makes a run shorter, the model in use left aside."""
-    ways = ["a GPU", "shorter documents", "more --minutes"]
-    if model.parameters > _SMALL:
-        ways.insert(1, "--model smollm2")
-    return f"It would be shorter with {', '.join(ways[:-1])}; or allow {ways[-1]}"
-
-
-def _what_the_run_does(data: Data, model: Model, plan: RunPlan) -> list[str]:
-    lines = []
-    if plan.references and model.form == "embedded":
-        lines.append(f"base learns from {plan.references:,} references, from scratch")
-    elif plan.references:
-        times = f", {plan.epochs} times" if plan.epochs > 1 else ""
+def _tell_run(data: Data, model: Model, plan: Plan) -> None:
+    """Print what the run does, in order."""
+    if plan.references:
         every = "all " * (plan.references == data.documents["train"])
-        lines.append(f"base first learns from {every}{plan.references:,} references{times}")
+        times = f", {plan.epochs} times" if plan.epochs > 1 else ""
+        how = ", from scratch" if model.form == "embedded" else times
+        click.echo(f"  base first learns from {every}{plan.references:,} references{how}")
     chosen, measured = (
         min(plan.evaluated, data.documents[split]) for split in ("validation", "test")
     )
-    lines += [
-        f"it writes {plan.candidates} candidates of each of {plan.train:,} training and "
-        f"{plan.looked_at:,} validation documents; they vote",
-        f"tuned on them: {', '.join(plan.tuned)} (control: the same scores, shuffled)"
-        + (f"; without training: {', '.join(plan.variants)}" if plan.variants else ""),
-        f"the best of them is chosen on {chosen:,} validation documents and measured on "
-        f"{measured:,} test documents",
-        "the verdict stands at the end, and in report/index.html",
-    ]
-    return lines
+    untrained = f"; without training: {', '.join(plan.variants)}" if plan.variants else ""
+    click.echo(
+        f"  it writes {plan.candidates} candidates of each of {plan.train:,} training and "
+        f"{plan.looked_at:,} validation documents; they vote\n"
+        f"  tuned on them: {', '.join(plan.tuned)} (control: the same scores, shuffled){untrained}"
+        f"\n  the best of them is chosen on {chosen:,} validation documents and measured on "
+        f"{measured:,} test documents\n"
+        "  the verdict stands at the end, and in report/index.html"
+    )
 
 
 def duration(seconds: float | None, model: Model) -> str:
@@ -170,19 +136,8 @@ def duration(seconds: float | None, model: Model) -> str:
     return f"{low / 60:.1f} to {high / 60:.1f} hours on {place}"
 
 
-def _about(seconds: float) -> str:
-    """A least duration in words: what attention costs grows faster than a document."""
-    minutes = max(1, round(seconds / 60))
-    return f"{minutes} minutes or more" if minutes <= 120 else f"{minutes / 60:.1f} hours or more"
-
-
 def _heading(text: str) -> None:
     click.secho(f"\n{text}", bold=True)
-
-
-def _rows(rows: Mapping[str, str]) -> None:
-    for name, text in rows.items():
-        click.echo(f"  {name:<10} {text}")
 
 
 def _warn(text: str) -> None:

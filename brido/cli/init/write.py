@@ -1,6 +1,5 @@
-"""What `brido init own` does in a checkout: look, decide, write, tell."""
+"""What `brido init` does: look, decide, write, tell."""
 
-from collections.abc import Mapping, Sequence
 from contextlib import chdir
 from pathlib import Path
 
@@ -8,66 +7,80 @@ import click
 import torch
 from ruamel.yaml import YAML
 
-from brido.cli.init.cost import Recipe, RunPlan
 from brido.cli.init.data import Data, look
 from brido.cli.init.limits import Limits, find_limits
 from brido.cli.init.model import Model, another_model, find_model
-from brido.cli.init.place import checkout, commit, make_place
-from brido.cli.init.plan import make_plan
+from brido.cli.init.place import check_place, checkout, commit, is_project, make_place
+from brido.cli.init.plan import Plan, Recipe, make_plan
 from brido.cli.init.settings import params_text, reading_of
 from brido.cli.init.speed import measure_speed
 from brido.cli.init.tell import tell_data, tell_plan
+from brido.corpus.checks import SPLITS
 from brido.models.settings import ReadingSettings
 from brido.settings.load import PARAMS_FILE, check_params, replace_params
 from brido.settings.presets import read_preset
 from brido.utils.errors import BridoError
+from brido.utils.paths import user_path
 
 
 def write(
-    files: Mapping[str, Sequence[str]],
-    document: str | None,
-    summary: str | Sequence[str] | None,
+    folder: Path | None,
     model: str | None,
-    identity: str | None,
     minutes: float,
-    folder: Path | None = None,
+    document_column: str | None,
+    summary_column: tuple[str, ...],
+    id_column: str | None,
+    **files: tuple[str, ...],
 ) -> None:
     """Look at the files and the model, write params.yaml and print what was found and the plan.
 
-    files: paths or globs by split; document, summary, identity: see
-    `brido.cli.init.data.look`. minutes: how long the run may take. folder: the project of
-    the run (`brido.cli.init.place`), None for the working directory.
+    folder: the project of the run, None for the working directory. files: paths or globs of train,
+    validation and test; for the others see the command.
 
     Raises:
-        BridoError: the files or the model cannot be used.
+        BridoError: the files, the model or the folder cannot be used.
     """
-    data = look(files, document, summary, identity)
-    found = find_model(model)
-    if found.form == "embedded" and not data.summaries:
+    root, given = Path.cwd(), {split: list(files[split]) for split in SPLITS}
+    if folder is not None:
+        # The presets are the clone's, and paths have to hold in the project.
+        root, folder = checkout(), folder.expanduser().absolute()
+        check_place(folder, root)
+        given = {split: [_whole(path) for path in paths] for split, paths in given.items()}
+        model = _whole(model) if model and user_path(model).exists() else model
+    elif not (Path("dvc.yaml").is_file() and Path("stages").is_dir()):
         raise BridoError(
-            "--model: the embedded model learns from summaries, and there are none. One that can "
-            f"write without them: {another_model()}"
+            f"{root} is not a clone of BRIDO: name a folder for a project (`brido init --train "
+            "FILE FOLDER`), or run it in a project"
         )
-    limits = find_limits(data, found)
-    tell_data(data, found, limits)
-    recipe = recipe_of(found, bool(data.summaries))
-    plan = plan_for(data, found, limits, recipe, minutes)
-    text = params_text(data, found, limits, plan)
-    check_params(YAML(typ="safe").load(text))
-    kept = _store(text, folder)
-    tell_plan(data, found, limits, plan, recipe, minutes, folder)
+    with chdir(root):
+        data = look(given, document_column, list(summary_column), id_column)
+        found = find_model(model)
+        if found.form == "embedded" and not data.summaries:
+            raise BridoError(
+                "--model: the embedded model learns from summaries, and there are none. One that "
+                f"can write without them: {another_model()}"
+            )
+        limits = find_limits(data, found)
+        tell_data(data, found, limits)
+        recipe = recipe_of(found, bool(data.summaries))
+        plan = plan_for(data, found, limits, recipe, minutes)
+        text = params_text(data, found, limits, plan)
+        check_params(YAML(typ="safe").load(text))
+    changed = make_place(folder, root) if folder else ""
+    with chdir(folder or root):
+        kept = replace_params(text)
+    if is_project(folder or root):
+        commit(folder or root)
+    tell_plan(data, found, plan, recipe, minutes, folder)
+    if changed:
+        click.echo(f"\nwarning: {changed}")
     old = f"; the old one is {kept}" if kept else ""
     click.echo(f"\n{(folder or Path()) / PARAMS_FILE} is written{old}.")
 
 
-def _store(text: str, folder: Path | None) -> Path | None:
-    if folder is None:
-        return replace_params(text)
-    make_place(folder, checkout())
-    with chdir(folder):
-        kept = replace_params(text)
-    commit(folder)
-    return kept
+def _whole(path: str) -> str:
+    """A path or glob that holds in every working directory; an empty one stays as it is."""
+    return str(user_path(path).absolute()) if path.strip() else path
 
 
 def recipe_of(model: Model, labelled: bool) -> Recipe:
@@ -96,17 +109,13 @@ def recipe_of(model: Model, labelled: bool) -> Recipe:
     )
 
 
-def plan_for(data: Data, model: Model, limits: Limits, recipe: Recipe, minutes: float) -> RunPlan:
+def plan_for(data: Data, model: Model, limits: Limits, recipe: Recipe, minutes: float) -> Plan:
     """Return the plan for this machine; it runs the model for some seconds."""
     preset = read_preset(model.preset)
     reading = ReadingSettings(**reading_of(model, data, limits))
     learning = preset["checkpoints"]["base"].get("fine_tuning") or preset["training"]
+    candidates = min(12, preset["generation"]["base"]["num_candidates"])
     speed = measure_speed(
-        model,
-        data.texts,
-        data.summaries,
-        reading,
-        min(12, preset["generation"]["base"]["num_candidates"]),
-        learning["batch_size"],
+        model, data.texts, data.summaries, reading, candidates, learning["batch_size"]
     )
     return make_plan(data, model, limits, speed, torch.cuda.is_available(), recipe, minutes)
