@@ -76,7 +76,7 @@ mutants: .venv/.dev
 
 # Five columns in 100 characters; `dvc exp show --only-changed` has all that differs.
 experiments: .venv/.runtime
-	@dvc exp show --no-pager --precision 3 --drop '.*' --keep '^(Experiment|scoring.alpha|chosen.(system|good|unsupported|r1))$$'
+	@dvc exp show --no-pager --precision 3 --drop '.*' --keep '^(Experiment|scoring.alpha|(base|chosen).good|chosen.(unsupported|r1))$$'
 
 # Any NAME reaches the command as one word: neither make nor the shell reads it.
 override NAME := $(value NAME)

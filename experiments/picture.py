@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from brido.report.figures import COLOURS, drawing
+from experiments.drawing import COLOURS, drawing
 
 PICTURE = "choice"
 

@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from brido.settings.load import load_params
 from brido.settings.params import Params
 from brido.utils.errors import BridoError, run_command
-from stages.seconds import begin_run
+from stages.seconds import SHOWN_LATER, begin_run
 
 # What the lanes have in common; `dvc repro` makes what these need.
 SHARED = ("pairwise", "support", "likelihood")
@@ -83,7 +83,8 @@ def _check(codes: Sequence[int]) -> None:
 
 
 def _code(arguments: Sequence[str]) -> int:
-    return subprocess.run([*_DVC, *arguments], check=False).returncode
+    later = os.environ | {SHOWN_LATER: "1"}
+    return subprocess.run([*_DVC, *arguments], check=False, env=later).returncode
 
 
 if __name__ == "__main__":

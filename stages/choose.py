@@ -4,16 +4,14 @@ The choice is measured on test documents: against base, and against the control.
 chosen system is stored as data/chosen, ready for `brido summarize`.
 """
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from brido.report.card import teaches_an_order, weights_of
+from brido.report.card import weights_of
 from brido.report.choice import Choice, Compared, choose
 from brido.report.display import ColumnKey, display
 from brido.report.metrics import Estimates, difference, estimate, read_scores
-from brido.report.verdict import USE, verdict
+from brido.report.verdict import verdict, verdict_table
 from brido.settings.load import load_params
 from brido.settings.params import Params
 from brido.summarizer.usage import usage_of, write_model
@@ -37,12 +35,11 @@ def main() -> None:
     by = metric, column
     systems = [compared(params, name, by) for name in params.choosable]
     choice = choose(systems, params.choice, display(*by).better == "lower", reference_words(params))
-    lines = verdict_of(params, choice, by)
-    about = {"by": ".".join(by), "control": params.control, "verdict": lines}
+    lines, table = verdict_of(params, choice, by)
+    about = {"by": ".".join(by), "control": params.control, "verdict": lines, "table": table}
     write_text(paths.CHOICE, json_text(choice.plain() | about))
     store(params, choice.chosen, lines)
-    for line in (*lines, USE):
-        say(f"choose: {line}")
+    say(f"choose: {lines[0]}")
 
 
 def store(params: Params, system: str, lines: list[str]) -> None:
@@ -82,43 +79,19 @@ def reference_words(params: Params) -> float | None:
     return float(lengths(params, REFERENCE).mean()) if REFERENCE in params.systems else None
 
 
-def verdict_of(params: Params, choice: Choice, by: ColumnKey) -> list[str]:
-    """The verdict, with numbers of test documents."""
+def verdict_of(params: Params, choice: Choice, by: ColumnKey) -> tuple[list[str], list[list[str]]]:
+    """The lines of the verdict and its table, with numbers of test documents."""
     names = dict.fromkeys(["base", choice.chosen, *filter(None, [params.control])])
-    tables = {name: read_scores(paths.evaluation(name)) for name in names}
-    systems = {name: estimate(scores, params.report) for name, scores in tables.items()}
+    scores = {name: read_scores(paths.evaluation(name)) for name in names}
+    systems = {name: estimate(own, params.report) for name, own in scores.items()}
     pairs = [(choice.chosen, "base"), (choice.chosen, params.control), (params.control, "base")]
     differences: dict[str, Estimates] = {
-        f"{one} - {other}": difference(tables[one], tables[other], params.report)
+        f"{one} - {other}": difference(scores[one], scores[other], params.report)
         for one, other in pairs
         if one and other and one != other
     }
-    plain: dict[str, Any] = choice.plain()
-    ordered = on_an_order(params, choice.chosen)
-    errors = params.choice.standard_errors
-    return verdict(plain, by, systems, differences, params.control, ordered, errors)
-
-
-# Keys of scoring that decide the scores which the control shuffles; other keys only reorder them.
-_SCORES = ("alpha", "normalization")
-
-
-def on_an_order(params: Params, system: str) -> bool:
-    """Whether it is an order of the candidates that tells a system from the control.
-
-    The system was trained on an order, and otherwise as the control was: a difference to it may
-    also come from another loss or learning rate, or from scores of another spread (brio's).
-    """
-    if system not in params.tuned:
-        return False
-    training = params.training_of(system)
-    scoring, alike = params.scoring_of(system), True
-    if params.control is not None:
-        dealt = params.scoring_of(params.control)
-        alike = training == params.training_of(params.control) and all(
-            getattr(scoring, key) == getattr(dealt, key) for key in _SCORES
-        )
-    return teaches_an_order(training) and alike and not scoring.shuffle
+    lines = verdict(choice.plain(), by, systems, differences, params.control)
+    return lines, verdict_table(systems, choice.chosen, by, params.control)
 
 
 if __name__ == "__main__":

@@ -15,8 +15,6 @@ TUNING_SPLITS = ("train", "validation")
 # Which system the run keeps, and how it compares; its model, ready for use.
 CHOICE = METRICS / "choice.json"
 CHOSEN = DATA / "chosen"
-# Who wrote what, who is elected, and who agrees with whom.
-SOURCES = METRICS / "sources.json"
 
 
 def tables(split: str, systems: Sequence[str] = (), variants: Container[str] = ()) -> SplitTables:

@@ -1,13 +1,12 @@
-"""Stage report: numbers with intervals, figures and the page (`--show` prints the table again)."""
+"""Stage report: numbers with intervals and the page (`--show` prints the tables again)."""
 
 import argparse
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from textwrap import fill
 from typing import Any
 
 from brido.report.card import model_card, origin, weights_of
-from brido.report.figures import length_figure
 from brido.report.numbers import (
     INTERVALS,
     Numbers,
@@ -20,52 +19,56 @@ from brido.report.page.content import asked, make_page, voting_checker
 from brido.report.page.data import case_mentions
 from brido.report.sources import LEGEND, compare, sources_rows
 from brido.report.summary import aligned
-from brido.report.verdict import USE
+from brido.report.verdict import verdict_text
 from brido.settings.load import load_params
 from brido.settings.params import Params
 from brido.tables.documents import CandidateDocument
 from brido.tables.fingerprint import base_of
-from brido.utils.atomic import atomic_folder, write_text
+from brido.utils.atomic import write_text
 from brido.utils.errors import run_command
 from brido.utils.progress import say
-from brido.utils.stored import json_text, read_json
+from brido.utils.stored import read_json
 from brido.vote.consensus import ranking
 from brido.vote.select import score_documents
 from stages import paths
-from stages.seconds import seconds_line
+from stages.seconds import SHOWN_LATER, seconds_line
 
 PAGE = paths.REPORT / "index.html"
 # What the report shows of a document, beside its vote.
 COLUMNS = ("document", "references", "facts", "summaries", "candidates", "raw", "ended", "sources")
 CARD = paths.REPORT / "model_card.md"
-WIDTH = 100
 
 
 def main() -> None:
     """Make metrics/ and report/ from the tables that params.yaml names, or show the last table."""
     parser = argparse.ArgumentParser(prog="python -m stages.report", description=__doc__)
-    parser.add_argument("--show", action="store_true", help="print the table of the last report")
-    if not parser.parse_args().show:
+    parser.add_argument("--show", action="store_true", help="print the tables of the last report")
+    only_show = parser.parse_args().show
+    if not only_show:
         paths.check_base("report")
         report(load_params())
-    show()
+    if only_show or not os.environ.get(SHOWN_LATER):
+        show()
 
 
 def show() -> None:
-    """Print the table of metrics/intervals.json, its warnings, and where to look next."""
-    print(numbers_text(read_json(paths.METRICS / INTERVALS, "report")))
-    print("\nSources of the candidates:\n")
-    print(aligned(sources_rows(read_json(paths.SOURCES, "report"))))
-    print("\n".join(["", *LEGEND]))
-    print("\nThe verdict:\n")
-    for line in (*read_json(paths.CHOICE, "choose")["verdict"], USE):
-        print(fill(line, WIDTH, subsequent_indent="  "))
-    print(f"\n{seconds_line()}")
-    print(f"Look next: {PAGE} in a browser; {paths.METRICS}/figures; dvc metrics diff")
+    """Print the tables of metrics/intervals.json, where to look next, and the verdict."""
+    found, choice = (
+        read_json(paths.METRICS / INTERVALS, "report"),
+        read_json(paths.CHOICE, "choose"),
+    )
+    print(numbers_text(found))
+    if found["sources"]:
+        print("\nSources of the candidates:\n")
+        print(aligned(sources_rows(found["sources"])))
+        print("\n".join(["", *LEGEND]))
+    print("\n".join(["", *filter(None, [seconds_line()])]))
+    print(f"Look next: {PAGE} in a browser; dvc metrics diff; dvc plots diff")
+    print(f"\n{verdict_text(choice['table'], choice['verdict'])}")
 
 
 def report(params: Params) -> None:
-    """Write the numbers, metrics/figures, the page and the model card."""
+    """Write the numbers, the page and the model card."""
     choice = read_json(paths.CHOICE, "choose")
     tables = {system: paths.evaluation(system) for system in params.all_systems}
     summaries = {name: paths.decoded(name, "test") for name in params.all_systems}
@@ -74,28 +77,18 @@ def report(params: Params) -> None:
     # The verdict compares a chosen variant with the control too.
     beside = dict.fromkeys([*tuned, choice["chosen"]])
     numbers = measure(tables, summaries, params.report, base, params.control, list(beside))
-    write_numbers(paths.METRICS, numbers, params.report, choice, tuned, voting_checker(params))
 
     # The documents of the numbers; without candidates of theirs those that the choice saw.
     split = params.documents.splits[-1]
     cases = list(shown_cases(split, params))
     say(f"report: mentions of {len(cases):,} {split} documents and their candidates")
     mentions = [case_mentions(case, params) for case in cases]
-    with atomic_folder(paths.METRICS / "figures") as folder:
-        length_figure(folder, numbers.systems, numbers.lengths)
-
     sources = compare(cases, paths.pool_counts(), split)
-    write_text(paths.SOURCES, json_text(sources))
+    sources = sources if len(sources) > 1 else {}
+    write_numbers(paths.METRICS, numbers, params.report, choice, sources, voting_checker(params))
     documents = [case.document for case in cases]
-    page = make_page(
-        params,
-        numbers,
-        cases,
-        mentions,
-        sources,
-        choice,
-        asked(paths.checkpoint("base"), params.reading_of("base"), documents),
-    )
+    prompt = asked(paths.checkpoint("base"), params.reading_of("base"), documents)
+    page = make_page(params, numbers, cases, mentions, sources, choice, prompt)
     html, count = render_page(page)
     write_text(PAGE, html)
     if count < (size := len(page.documents)):

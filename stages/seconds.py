@@ -8,6 +8,8 @@ import time
 from pathlib import Path
 
 FILE = Path(".brido/seconds.jsonl")
+# Set where `python -m stages.report --show` prints the tables at the end: the stage prints none.
+SHOWN_LATER = "BRIDO_SHOWN_LATER"
 # Stages named one by one in the line at the end.
 _SHOWN = 6
 
@@ -22,9 +24,10 @@ def measure() -> None:
             return
         name = " ".join([stage, *sys.argv[1:]])
         seconds = round(time.monotonic() - started, 1)
+        # `dvc repro` does not say where a run begins: behind a report begins the next one.
+        if list(stage_seconds(Path(), last_run=True))[-1:] == ["report"]:
+            begin_run()
         _append(json.dumps({"stage": name, "seconds": seconds}))
-        if stage == "report":
-            begin_run()  # nothing comes behind it: `dvc repro` does not say where a run begins
 
     atexit.register(note)
 

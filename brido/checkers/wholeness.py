@@ -34,10 +34,17 @@ def is_whole(
     text: str, reference: str | None, facts: list[dict[str, Any]] | None, document: str = ""
 ) -> bool:
     """Whether a text is whole: by the world's grammar where there are facts, else by RULES."""
+    return not why_not_whole(text, reference, facts, document)
+
+
+def why_not_whole(
+    text: str, reference: str | None, facts: list[dict[str, Any]] | None, document: str = ""
+) -> str:
+    """Why a text is not whole, in a few words; "" where it is. See `is_whole`."""
     event = next((fact["value"] for fact in facts or () if fact["slot"] == "event"), None)
     if event is not None:
-        return reading.read(text, event).well_formed
-    return whole_by_rules(text, reference, document)
+        return "" if reading.read(text, event).well_formed else "no sentence of the world"
+    return _broken_rule(text, reference, document)
 
 
 def whole_by_rules(text: str, reference: str | None = None, document: str = "") -> bool:
@@ -47,19 +54,29 @@ def whole_by_rules(text: str, reference: str | None = None, document: str = "") 
     half of the document if that is given: who repeats a document summarizes nothing. Beside a
     reference that does not end in a full stop (a headline) it need not end.
     """
+    return not _broken_rule(text, reference, document)
+
+
+def _broken_rule(text: str, reference: str | None, document: str) -> str:
     words = text.lower().split()
     if not words:
-        return False
+        return "no word"
     plain = [word.strip(_POINTS) for word in words]
     threes = list(zip(plain, plain[1:], plain[2:], strict=False))
-    if _repeats(words) or len(set(threes)) < len(threes) or _loops(plain):
-        return False
-    if reference is None or not reference.strip():
+    if _repeats(words) or len(set(threes)) < len(threes):
+        return "words repeated"
+    if _loops(plain):
+        return "a loop"
+    alone = reference is None or not reference.strip()
+    if not _END.search(text.strip()) and (alone or _END.search(str(reference).strip())):
+        return "no end"
+    if alone:
         longest = max(ALWAYS, OF_DOCUMENT * word_count(document)) if document.strip() else math.inf
-        return bool(_END.search(text.strip())) and word_count(text) <= longest
-    length = word_count(reference)
-    ends = _END.search(text.strip()) or not _END.search(reference.strip())
-    return bool(ends) and SHORTEST * length <= word_count(text) <= LONGEST * length
+        return "too long for its document" if word_count(text) > longest else ""
+    length = word_count(str(reference))
+    if word_count(text) < SHORTEST * length:
+        return "too short"
+    return "too long" if word_count(text) > LONGEST * length else ""
 
 
 def _repeats(words: list[str]) -> bool:

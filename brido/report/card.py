@@ -102,6 +102,7 @@ def model_card(
         seed=params.training_of(model).seed if trained else 0,
         warnings=numbers.warnings,
         verdict=choice["verdict"],
+        verdict_table=choice["table"],
         **_measured(numbers, system),
     )
     return f"{str(card).rstrip()}\n"

@@ -25,11 +25,12 @@ from brido.report.summary import (
     summary_table,
 )
 from brido.report.verdict import told_columns
-from brido.utils.atomic import atomic_folder, write_text
+from brido.utils.atomic import write_text
 from brido.utils.stored import json_text
 
 INTERVALS = "intervals.json"
 HEADLINE = "headline.json"
+_ROUGE = (("rouge", "r1"), ("rouge", "r2"), ("rouge", "rl"))
 
 
 @dataclass(frozen=True)
@@ -89,25 +90,15 @@ def write_numbers(
     numbers: Numbers,
     settings: ReportSettings,
     choice: Mapping[str, Any],
-    tuned: Sequence[str],
+    sources: Mapping[str, Any],
     voting: str = "",
 ) -> None:
-    """Write systems/SYSTEM.json, headline.json, signatures.json and intervals.json below `folder`.
+    """Write headline.json and intervals.json below `folder`.
 
-    choice: the content of choice.json. headline.json is what DVC compares: the numbers of the
-    verdict, of the chosen system and of each tuned one. voting: the checker that also voted, if any
-    did: tables mark it.
+    choice: the content of choice.json. sources: the table of the candidates' sources. voting: the
+    checker that also voted, if any did: tables mark it.
     """
-    with atomic_folder(folder / "systems") as systems:
-        for name, estimates in numbers.systems.items():
-            finite = {
-                metric: {column: item.mean for column, item in columns.items()}
-                for metric, columns in estimates.items()
-            }
-            (systems / f"{name}.json").write_text(json_text({"base": numbers.base} | finite))
-    write_text(folder / HEADLINE, json_text(headline(numbers, choice, tuned)))
-    signatures = {name: item.signatures for name, item in numbers.scores.items()}
-    write_text(folder / "signatures.json", json_text(signatures))
+    write_text(folder / HEADLINE, json_text(headline(numbers, choice)))
     intervals = {
         "base": numbers.base,
         "bootstrap": {
@@ -119,31 +110,43 @@ def write_numbers(
         "differences": NAMED_ESTIMATES.dump_python(numbers.differences),
         "warnings": numbers.warnings,
         "voting": voting,
+        "signatures": {name: item.signatures for name, item in numbers.scores.items()},
+        "sources": sources,
     }
     write_text(folder / INTERVALS, json_text(intervals))
 
 
-def headline(numbers: Numbers, choice: Mapping[str, Any], tuned: Sequence[str]) -> dict[str, Any]:
-    """The numbers of the verdict: of the chosen system and of each tuned one.
+def headline(numbers: Numbers, choice: Mapping[str, Any]) -> dict[str, Any]:
+    """What `dvc metrics diff` and `dvc exp show` compare: base, the chosen system, the control.
 
-    Beside them what decided and ROUGE-1 less those of base, and less those of the control.
+    Beside the means of the chosen system stand its differences to base and to the control, of what
+    decided and of ROUGE-1, with their intervals.
     """
     metric, _, column = choice["by"].partition(".")
     by: ColumnKey = (metric, column)
-    columns = told_columns(numbers.systems, by)
-    compared = [key for key in columns if key == by or key[1] == "r1"]
-    result: dict[str, Any] = {"base": numbers.base}
-    for key, system in {"chosen": choice["chosen"], **{name: name for name in tuned}}.items():
-        result[key] = {"system": system} if key == "chosen" else {}
-        result[key] |= _means(numbers.systems.get(system, {}), columns)
-        for label, other in (("minus_base", "base"), ("minus_control", numbers.control)):
-            if gaps := numbers.differences.get(f"{system} - {other}"):
-                result[key][label] = _means(gaps, compared)
+    columns = [*told_columns(numbers.systems, by), *_ROUGE]
+    chosen, control = choice["chosen"], numbers.control
+    result: dict[str, Any] = {"base": _means(numbers, "base", columns)}
+    result["chosen"] = _means(numbers, chosen, columns)
+    for label, other in (("minus_base", "base"), ("minus_control", control)):
+        gaps = numbers.differences.get(f"{chosen} - {other}", {})
+        shown = {key[1]: item for key in (by, ("rouge", "r1")) if (item := item_of(gaps, key))}
+        if shown:
+            result["chosen"][label] = {
+                name: {"mean": item.mean, "low": item.low, "high": item.high}
+                for name, item in shown.items()
+            }
+    if control is not None and control != chosen:
+        result["control"] = _means(numbers, control, columns)
     return result
 
 
-def _means(estimates: Estimates, columns: Sequence[ColumnKey]) -> dict[str, float]:
-    return {key[1]: item.mean for key in columns if (item := item_of(estimates, key))}
+def _means(numbers: Numbers, system: str, columns: Sequence[ColumnKey]) -> dict[str, float]:
+    """A mean by the column's name; the words of a summary are always known."""
+    estimates = numbers.systems.get(system, {})
+    means = {key[1]: item.mean for key in columns if (item := item_of(estimates, key))}
+    means.pop("length", None)
+    return means | {"words": numbers.lengths[system].mean}
 
 
 def numbers_text(raw: Mapping[str, Any]) -> str:

@@ -1,32 +1,42 @@
-"""The verdict of a run in a few sentences: which system to keep, how much better, and the control.
+"""The verdict of a run: a small table of test documents, and a line for each thing that follows.
 
 One text for the terminal, the page, the model card and `brido.json`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from math import isclose
+from textwrap import fill
 from typing import Any
 
 from brido.report.display import ColumnKey, display
-from brido.report.kept import (
-    TOLD,
-    better_but_for_length,
-    column_name,
-    hardly_any_good,
-    keep,
-    signed_text,
-    value_text,
-)
 from brido.report.metrics import Estimate, Estimates
-from brido.report.summary import direction, every_column, item_of
+from brido.report.summary import aligned, direction, every_column, item_of
 from brido.stats import FEWEST
 
+# The columns of the table beside the one that decided, in this order, and what people call them.
+TOLD = {
+    "good": "good",
+    "unsupported": "unsupported",
+    # Kinds of what is unsupported.
+    "names": "- names",
+    "numbers": "- numbers",
+    "dates": "- dates",
+    "planted": "- planted day",
+    "r1": "ROUGE-1",
+    "length": "words",
+}
+USE = "Use it: `brido summarize new.jsonl` writes summaries of new documents with data/chosen."
+# Below this share of good summaries the kept system is hardly of use.
+_USABLE = 0.2
 # Below this share of texts with a name or number to look up, what mentions says is about few texts.
 _CHECKED = 0.5
-USE = "Use it: `brido summarize new.jsonl` writes summaries of new documents with data/chosen."
+# How far apart equal numbers of metrics/choice.json may be: they have six decimals.
+_ROUNDED = 1e-6
+_WIDTH = 100
 
 
 def told_columns(systems: Mapping[str, Estimates], by: ColumnKey) -> list[ColumnKey]:
-    """The columns that a verdict tells: what decided, then good, unsupported, ROUGE-1 and words."""
+    """The columns of the table: what decided, then the measured ones of TOLD."""
     measured = every_column(systems)
     columns = [by] if by in measured else []
     for name in TOLD:
@@ -35,176 +45,206 @@ def told_columns(systems: Mapping[str, Estimates], by: ColumnKey) -> list[Column
     return columns
 
 
+def verdict_table(
+    rows: Mapping[str, Estimates], chosen: str, by: ColumnKey, control: str | None
+) -> list[list[str]]:
+    """The table as text: a heading, then a row a system.
+
+    rows: what was measured on test documents, by system. The column that decided has its interval.
+    A number of fewer documents than the first heading says has their count in brackets.
+    """
+    columns = told_columns(rows, by)
+    documents = _tested(rows)
+    heads = [f"{column_name(column)} {display(*column).unit}".rstrip() for column in columns]
+    notes = {control: "scores shuffled", chosen: "kept"}
+    return [
+        [f"{documents:,} test documents", *heads],
+        *(
+            [f"{name} ({notes[name]})" if name in notes else name]
+            + [_cell(item_of(estimates, column), column, column == by, documents)
+               for column in columns]
+            for name, estimates in rows.items()
+        ),
+    ]  # fmt: skip
+
+
+def _tested(systems: Mapping[str, Estimates]) -> int:
+    items = (
+        item for estimates in systems.values() for own in estimates.values()
+        for item in own.values()
+    )  # fmt: skip
+    return max((item.documents for item in items), default=0)
+
+
+def _cell(item: Estimate | None, column: ColumnKey, interval: bool, documents: int) -> str:
+    if item is None:
+        return "–"
+    text = display(*column).text(item.mean)
+    text += f" {_ends(column, item)}" if interval else ""
+    return text if item.documents == documents else f"{text} ({item.documents:,})"
+
+
 def verdict(
     choice: Mapping[str, Any],
     by: ColumnKey,
     systems: Mapping[str, Estimates],
     differences: Mapping[str, Estimates],
     control: str | None,
-    ordered: bool = True,
-    standard_errors: float = 1.0,
 ) -> list[str]:
-    """The verdict, a sentence or two a line.
+    """What follows, a line each: keep what and why, is it good enough, what the control says.
 
     choice: the content of metrics/choice.json. by: the column that decided. systems, differences:
     of test documents, by `NAME` and by `NAME - OTHER`; differences of the chosen system to base and
     to the control, and of the control to base. control: its name, None if none was trained.
-    ordered: whether the chosen system was trained on an order of candidates. standard_errors: the
-    choice's.
     """
-    chosen = choice["chosen"]
-    lines = [keep(choice, by), *hardly_any_good(choice, by)]
-    lines += better_but_for_length(choice, by, standard_errors)
-    columns = told_columns(systems, by)
-    if chosen != "base":
-        lines.append(_gain(chosen, by, columns, systems, differences))
-    lines.append(_control(chosen, by, columns, systems, differences, control, ordered))
-    if by[0] == "mentions" and (line := coverage_warning(systems, chosen)):
-        lines.append(line)
-    others = {"base", control or "base"} - {chosen}
-    gaps = [item_of(differences.get(f"{chosen} - {other}", {}), by) for other in others]
-    compared = min((gap.documents for gap in gaps if gap), default=FEWEST)
-    if (documents := _tested(systems["base"])) < FEWEST:
-        lines.append(
-            f"Only {documents:,} test documents: no number that is measured on fewer than {FEWEST} "
-            "can be trusted, nor can its interval. Section `data` says how many there are."
+    lines = [
+        _keep(choice, by),
+        _good_enough(choice["chosen"], by, systems, differences),
+        _against_control(choice["chosen"], by, differences, control),
+    ]
+    return lines + ([line] if (line := coverage_warning(systems, choice["chosen"], by)) else [])
+
+
+def _keep(choice: Mapping[str, Any], by: ColumnKey) -> str:
+    """Which system, chosen on what, why, who is as good, and who could not be chosen."""
+    chosen, best, documents = choice["chosen"], choice["best"], choice["documents"]
+    rows = choice["systems"]
+    top, own = rows[best], _value(by, rows["base"]["quality"])
+    where = f"{documents:,} validation documents"
+    values = f"{column_name(by)} {own}"
+    if best != "base":
+        values = f"{column_name(by)} {_value(by, top['quality'])}, base {own}"
+        if top["difference"] is not None and top["standard_error"] is not None:
+            gap = display(*by).text(top["difference"], signed=True)
+            error = display(*by).text(top["standard_error"])
+            values += f", difference {gap} with standard error {error}"
+    if choice["reason"] == "few documents":
+        line = f"Keep `base`: {where} are too few to choose by; use {FEWEST} or more."
+    elif chosen == best == "base":
+        line = f"Keep `base`: no other system is better on {where} ({values})."
+    elif chosen == best:
+        line = f"Keep `{chosen}`: it is best on {where} ({values})."
+    else:
+        line = f"Keep `base`: `{best}` is not clearly better on {where} ({values})."
+    parts = [line, *_ties(choice), *_left_out(choice, by)]
+    return " ".join(parts)
+
+
+def _ties(choice: Mapping[str, Any]) -> Iterator[str]:
+    rows, best = choice["systems"], choice["best"]
+    gain = rows[best]["difference"] or 0.0
+    equal = [
+        f"`{name}`"
+        for name, row in rows.items()
+        if name != best
+        and not row["left_out"]
+        and isclose(0.0 if name == "base" else row["difference"] or 0.0, gain, abs_tol=_ROUNDED)
+        and (name == "base" or row["difference"] is not None)
+    ]
+    if equal and choice["reason"] != "few documents":
+        yield f"As good there: {', '.join(equal)}; the first of equals counts."
+
+
+def _left_out(choice: Mapping[str, Any], by: ColumnKey) -> Iterator[str]:
+    rows = choice["systems"]
+    for name, row in rows.items():
+        if row["left_out"]:
+            keys = " and ".join(f"choice.{key}" for key in row["left_out"])
+            yield (
+                f"Left out by {keys}: `{name}` ({column_name(by)} {_value(by, row['quality'])}, "
+                f"{row['words']:.1f} words against base's {rows['base']['words']:.1f})."
+            )
+
+
+def _good_enough(
+    chosen: str,
+    by: ColumnKey,
+    systems: Mapping[str, Estimates],
+    differences: Mapping[str, Estimates],
+) -> str:
+    """What the kept system reaches on test documents, and whether its gain stands there."""
+    item = item_of(systems[chosen], by)
+    if item is None:
+        return f"Good enough? {column_name(by)} was not measured on test documents."
+    text = (
+        f"Good enough? {column_name(by)} {_value(by, item.mean)} {_ends(by, item)} on "
+        f"{item.documents:,} test documents"
+    )
+    gap, documents = item_of(differences.get(f"{chosen} - base", {}), by), item.documents
+    if gap is not None:
+        text += f", {_gap(by, gap)} against base"
+        text += f" (on {gap.documents:,})" if gap.documents != documents else ""
+        documents = min(documents, gap.documents)
+        if direction(gap, *by) <= 0:
+            text += ": not clearly better than base, which may be best by chance"
+    text += "."
+    if documents < FEWEST:
+        text += f" No number of fewer than {FEWEST} documents can be trusted."
+    if by[1] == "good":
+        text += f" {100 * (1 - item.mean):.0f} of 100 summaries are not good."
+    if by[1] == "good" and item.mean < _USABLE:
+        text += (
+            " Read some before you use one. More references to learn from, a larger model, or "
+            "documents that are read whole give a better base."
         )
-    elif compared < FEWEST:
-        lines.append(
-            f"Only {compared:,} test documents have the numbers that decide of both systems: no "
-            f"difference on fewer than {FEWEST} can be trusted, nor can its interval."
+    return text
+
+
+def _against_control(
+    chosen: str,
+    by: ColumnKey,
+    differences: Mapping[str, Estimates],
+    control: str | None,
+) -> str:
+    """Whether the order of the candidates did anything that shuffled scores did not."""
+    if control is None:
+        return (
+            "No control was trained, so nothing shows whether the order of the candidates matters: "
+            "dvc exp run -S '+tuned.control.scoring.shuffle=true'."
         )
-    return lines
+    if chosen == control:
+        return f"`{control}`, whose scores are shuffled, is kept: no order did better."
+    first, second = (control, "base") if chosen == "base" else (chosen, control)
+    gap = item_of(differences.get(f"{first} - {second}", {}), by)
+    if gap is None:
+        return f"`{control}`, the same scores shuffled, was not measured."
+    said = {1: "better", -1: "worse", 0: "no clear difference"}[direction(gap, *by)]
+    return f"`{first}` against `{second}`: {column_name(by)} {_gap(by, gap)}, {said}."
 
 
-def _tested(estimates: Estimates) -> int:
-    """How many test documents a system was measured on; columns may have fewer."""
-    items = (item for numbers in estimates.values() for item in numbers.values())
-    return max((item.documents for item in items), default=0)
-
-
-def coverage_warning(systems: Mapping[str, Estimates], system: str) -> str | None:
-    """What is said where metric mentions can check less than half of a system's summaries."""
+def coverage_warning(systems: Mapping[str, Estimates], system: str, by: ColumnKey) -> str | None:
+    """What is said where metric mentions decides and can check less than half of the summaries."""
     checked, details = (
         item_of(systems.get(system, {}), ("mentions", name)) for name in ("checked", "details")
     )
-    if checked is None or details is None or checked.mean >= _CHECKED:
+    if by[0] != "mentions" or checked is None or details is None or checked.mean >= _CHECKED:
         return None
     return (
         f"Metric mentions can check only {100 * checked.mean:.0f} % of the summaries of {system} "
-        f"({details.mean:.1f} names and numbers a text): the others have nothing that it looks up, "
-        "so it knows little of what is made up here. Read some, or measure minicheck, geval or "
-        "qafacteval."
+        f"({details.mean:.1f} names and numbers a text). It knows little of what is made up in the "
+        "others: read some, or measure minicheck, geval or qafacteval."
     )
 
 
-def _gain(
-    chosen: str,
-    by: ColumnKey,
-    columns: list[ColumnKey],
-    systems: Mapping[str, Estimates],
-    differences: Mapping[str, Estimates],
-) -> str:
-    """The numbers of test documents, with paired intervals, and whether the gain stands there."""
-    parts = []
-    for column in columns:
-        own, new, gap = (
-            item_of(systems["base"], column),
-            item_of(systems[chosen], column),
-            item_of(differences.get(f"{chosen} - base", {}), column),
-        )
-        if own and new and gap:
-            # The two means may be of other documents than their difference, and say the opposite.
-            alike = own.documents == new.documents == gap.documents
-            both = "" if alike else f", of {gap.documents:,} documents that have both"
-            parts.append(
-                f"{column_name(column)} {value_text(column, own.mean)} -> "
-                f"{value_text(column, new.mean)} ({_gap(column, gap)}{both})"
-            )
-    documents = _tested(systems[chosen])
-    line = (
-        f"On {documents:,} test documents, base -> {chosen} (difference with its 95 % interval): "
-        f"{'; '.join(parts)}."
-    )
-    gap = item_of(differences.get(f"{chosen} - base", {}), by)
-    if gap is None or direction(gap, *by) > 0:
-        return line
-    # Where five systems are just as good as base, every second run keeps one of them.
-    return (
-        f"{line} So {chosen} is not clearly better than base: what is best on validation documents "
-        "may be so by chance."
-    )
+def verdict_text(table: Sequence[Sequence[str]], lines: Sequence[str]) -> str:
+    """The verdict for a terminal: its table, its lines and how to use what is kept."""
+    shown = [fill(line, _WIDTH, subsequent_indent="  ") for line in (*lines, USE)]
+    return "\n".join([aligned(table), "", *shown])
 
 
-def _control(
-    chosen: str,
-    by: ColumnKey,
-    columns: list[ColumnKey],
-    systems: Mapping[str, Estimates],
-    differences: Mapping[str, Estimates],
-    control: str | None,
-    ordered: bool,
-) -> str:
-    """What the control says of the order of the candidates."""
-    if control is None:
-        return (
-            "No control was trained. Only a control shows whether the order of the candidates "
-            "matters: dvc exp run -S '+tuned.control.scoring.shuffle=true'."
-        )
-    what = f"The control (`{control}`: the same scores, shuffled)"
-    if chosen == control:
-        return (
-            f"{what} is the chosen system: among the systems that could be kept no order of the "
-            "candidates did better."
-        )
-    own = item_of(systems[control], by)
-    if own is None:
-        return f"{what} was not measured."
-    what += f": {column_name(by)} {value_text(by, own.mean)}"
-    if chosen == "base":
-        gap = item_of(differences.get(f"{control} - base", {}), by)
-        return f"{what}; difference to base: {_gap(by, gap) if gap else 'unknown'}."
-    gaps = differences.get(f"{chosen} - {control}", {})
-    gap = item_of(gaps, by)
-    if gap is None:
-        return f"{what}; difference of {chosen} to it: unknown."
-    what += f"; difference of {chosen} to it: {_gap(by, gap)}"
-    rouge = next((column for column in columns if column[1] == "r1"), None)
-    kept = item_of(gaps, rouge) if rouge else None
-    return f"{what}{_meaning(chosen, by, gap, rouge, kept, ordered)}"
+def column_name(column: ColumnKey) -> str:
+    """What people call a column."""
+    return TOLD.get(column[1], display(*column).label)
 
 
-def _meaning(
-    chosen: str,
-    by: ColumnKey,
-    gap: Estimate,
-    rouge: ColumnKey | None,
-    kept: Estimate | None,
-    ordered: bool,
-) -> str:
-    """What follows from the difference of the chosen system to the control, and that of ROUGE-1."""
-    better = direction(gap, *by)
-    if not ordered:
-        return {1: f". {chosen} is better.", -1: ". The control is better."}.get(
-            better, ", which may be chance."
-        )
-    if better > 0:
-        return ". The order of the candidates matters here."
-    if better < 0:
-        return ". The control is better: this order does harm here."
-    side = direction(kept, *rouge) if rouge and kept else 0
-    if rouge and kept and side:
-        content = (
-            "The order keeps words of the references that the control loses."
-            if side > 0
-            else "The control keeps words of the references that this order loses."
-        )
-        return f", which may be chance; of ROUGE-1: {_gap(rouge, kept)}. {content}"
-    return ", which may be chance: nothing here shows that the order of the candidates matters."
+def _value(column: ColumnKey, value: float) -> str:
+    shown = display(*column)
+    return f"{shown.text(value)} {shown.unit}".rstrip()
+
+
+def _ends(column: ColumnKey, item: Estimate, signed: bool = False) -> str:
+    return "[{}, {}]".format(*display(*column).ends(item.low, item.high, signed))
 
 
 def _gap(column: ColumnKey, gap: Estimate) -> str:
-    """A paired difference with its interval, signed."""
-    shown = display(*column)
-    low, high = shown.ends(gap.low, gap.high, signed=True)
-    return f"{signed_text(column, gap.mean)} [{low}, {high}]"
+    return f"{display(*column).text(gap.mean, signed=True)} {_ends(column, gap, True)}"

@@ -25,6 +25,7 @@ SUBMETRICS = {
 GAINS = {"reference": -1, "base": 0, "control": 1, "vote": 2}
 SYSTEMS = tuple(GAINS)
 VERDICT = ["Keep vote: it is best.", "The control does as well."]
+TABLE = [["12 test documents", "good %"], ["base", "60.0"], ["vote (kept)", "70.0"]]
 
 
 def similarity_matrix(random: np.random.Generator, count: int) -> np.ndarray:
@@ -64,7 +65,7 @@ def write_run(folder: Path, documents: int = 12, count: int = 8, seed: int = 0) 
 
 def choose(folder: Path, system: str) -> None:
     """Write what stage choose leaves, as if it had chosen `system`."""
-    about = {"by": "mentions.good", "control": "control", "verdict": VERDICT}
+    about = {"by": "mentions.good", "control": "control", "verdict": VERDICT, "table": TABLE}
     (folder / "metrics/choice.json").write_text(json.dumps({"chosen": system} | about))
     _write_model(folder / "data/chosen", system)
     (folder / "data/chosen/brido.json").write_text("{}")

@@ -2,8 +2,7 @@
 
 import pytest
 
-from brido.report.metrics import Estimate
-from brido.report.numbers import Numbers, headline, measure
+from brido.report.numbers import headline, measure
 from brido.report.settings import ReportSettings
 from brido.tables import DECODED, evaluation_schema, write_table
 
@@ -66,38 +65,27 @@ def test_without_base_or_a_control_nothing_is_compared_with_them(run):
     assert list(untrained.differences) == ["vote - base", "control - base"]
 
 
-def test_headline_json_has_the_chosen_system_each_tuned_one_and_what_is_left(run):
+def test_headline_json_has_base_what_is_kept_and_the_control_and_numbers_alone(run):
     numbers = measure(*run, SETTINGS, "abc", "control", ["vote", "control"])
-    found = headline(numbers, {"by": "mentions.unsupported", "chosen": "vote"}, ["vote", "control"])
-    vote = {"unsupported": 0.25, "minus_base": {"unsupported": -0.25}}
-    vote |= {"minus_control": {"unsupported": -0.5}}
+    found = headline(numbers, {"by": "mentions.unsupported", "chosen": "vote"})
+    gaps = {name: found["chosen"].pop(f"minus_{name}") for name in ("base", "control")}
     assert found == {
-        "base": "abc",
-        "chosen": {"system": "vote"} | vote,
-        "vote": vote,
-        "control": {"unsupported": 0.75, "minus_base": {"unsupported": 0.25}},
+        "base": {"unsupported": 0.5, "words": 100},
+        "chosen": {"unsupported": 0.25, "words": 110},
+        "control": {"unsupported": 0.75, "words": 103},
     }
+    assert {name: own["unsupported"]["mean"] for name, own in gaps.items()} == {
+        "base": -0.25, "control": -0.5,
+    }  # fmt: skip
+    for own in gaps.values():
+        assert own["unsupported"]["low"] <= own["unsupported"]["mean"] <= own["unsupported"]["high"]
 
 
-def test_only_what_decides_and_rouge_are_compared_in_headline_json():
-    def estimates(**means):
-        numbers = {name: Estimate(mean, mean, mean, 9) for name, mean in means.items()}
-        metrics = {"r1": "rouge", "length": "extractiveness"}
-        result = {}
-        for name, number in numbers.items():
-            result.setdefault(metrics.get(name, "mentions"), {})[name] = number
-        return result
-
-    systems = {
-        "base": estimates(good=0.5, unsupported=0.4, r1=40.0, length=9.0),
-        "vote": estimates(good=0.7, r1=41.0),
-    }
-    gaps = {"vote - base": estimates(good=0.2, unsupported=-0.1, r1=1.0, length=2.0)}
-    numbers = Numbers({}, systems, gaps, {}, [], "abc")
-    stored = headline(numbers, {"by": "mentions.good", "chosen": "base"}, ["vote", "unknown"])
-    assert stored == {
-        "base": "abc",
-        "chosen": {"system": "base", "good": 0.5, "unsupported": 0.4, "r1": 40.0, "length": 9.0},
-        "vote": {"good": 0.7, "r1": 41.0, "minus_base": {"good": 0.2, "r1": 1.0}},
-        "unknown": {},
-    }
+def test_no_row_of_headline_json_is_the_control_twice(run):
+    numbers = measure(*run, SETTINGS, "abc", "control", ["vote", "control"])
+    found = headline(numbers, {"by": "mentions.unsupported", "chosen": "control"})
+    assert list(found) == ["base", "chosen"]
+    assert list(found["chosen"]) == ["unsupported", "words", "minus_base"]
+    assert list(headline(numbers, {"by": "rouge.r1", "chosen": "base"})["chosen"]) == [
+        "unsupported", "words",
+    ]  # fmt: skip

@@ -64,7 +64,8 @@ def test_a_failed_stage_ends_the_run(tmp_path, monkeypatch, failing):
     (tmp_path / "params.yaml").write_text((ROOT / "params.yaml").read_text())
     asked = []
 
-    def run(command, check):
+    def run(command, check, env):
+        assert env[seconds.SHOWN_LATER]
         asked.append(command)
         failed = failing in command if failing else command[-1] == "repro"
         return subprocess.CompletedProcess(command, bool(failed))

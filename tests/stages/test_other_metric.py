@@ -86,10 +86,9 @@ def test_it_is_measured_and_shown_like_any_other(project, run_stage):
     assert "Shouting" in done.stdout
     assert "loud summaries % ↓" in done.stdout
     assert "100.0" in done.stdout
-    numbers = json.loads((project / "metrics/systems/vote.json").read_text())
-    assert numbers["shouting"] == {"loud": 1.0}
-    signatures = json.loads((project / "metrics/signatures.json").read_text())
-    assert signatures["base"]["shouting"] == signature
+    kept = json.loads((project / "metrics/intervals.json").read_text())
+    assert kept["systems"]["vote"]["shouting"]["loud"]["mean"] == 1.0
+    assert kept["signatures"]["base"]["shouting"] == signature
     page = (project / "report/index.html").read_text()
     assert "loud summaries %" in page
 

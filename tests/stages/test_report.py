@@ -18,6 +18,7 @@ from brido.tables import DECODED, read_rows, write_table
 from brido.tables.fingerprint import base_of
 from brido.utils.errors import BridoError
 from stages import report
+from stages.seconds import SHOWN_LATER
 
 ROOT = Path(__file__).parents[2]
 
@@ -54,8 +55,6 @@ def finished(tables, tmp_path_factory):
     """A project after `python -m stages.report` in a process of its own, and what it printed."""
     folder = tmp_path_factory.mktemp("finished")
     shutil.copytree(tables, folder, dirs_exist_ok=True)
-    (folder / "metrics/systems").mkdir()
-    (folder / "metrics/systems/removed.json").write_text("{}")
     command = [sys.executable, "-m", "stages.report"]
     environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
@@ -66,11 +65,10 @@ def finished(tables, tmp_path_factory):
 def test_writes_everything_and_the_same_bytes_twice(finished, project, monkeypatch, capsys):
     folder, printed = finished
     written = all_bytes(folder)
-    systems = {name for name in written if name.startswith("metrics/systems/")}
-    assert systems == {f"metrics/systems/{name}.json" for name in synthetic_run.SYSTEMS}
-    assert {name for name in written if "figures" in name} == {
-        f"metrics/figures/length.{kind}" for kind in ("svg", "png")
-    }
+    assert list(written) == [
+        "metrics/choice.json", "metrics/headline.json", "metrics/intervals.json",
+        "report/index.html", "report/model_card.md",
+    ]  # fmt: skip
     monkeypatch.chdir(project)
     report.report(load_params())
     assert all_bytes(project) == written
@@ -79,48 +77,37 @@ def test_writes_everything_and_the_same_bytes_twice(finished, project, monkeypat
     assert capsys.readouterr().out == printed
 
 
-def test_every_figure_that_dvc_plots_is_written(finished):
-    plots = YAML(typ="safe").load((ROOT / "dvc.yaml").read_text())["plots"]
-    names = [plot for plot in plots if isinstance(plot, str) and "figures" in plot]
-    assert len(names) == 1
-    for name in names:
-        assert (finished[0] / name).is_file(), name
-        # DVC compares what git keeps: SVGs, which change in the sixth decimal, are in neither.
-        assert name.endswith(".png")
-
-
 def test_numbers_are_those_of_the_tables_and_finite(finished):
     folder, _ = finished
+    every = json.loads((folder / "metrics/intervals.json").read_text())["systems"]
     for system in synthetic_run.SYSTEMS:
-        numbers = json.loads((folder / f"metrics/systems/{system}.json").read_text())
+        numbers = every[system]
         for metric, names in synthetic_run.SUBMETRICS.items():
             table = pq.read_table(folder / f"data/evaluation/{system}/test.parquet").to_pydict()
             for name in names:
                 there = [value for value in table[f"{metric}.{name}"] if value is not None]
                 found = numbers.get(metric, {}).get(name)
                 if there:
-                    assert found == pytest.approx(sum(there) / len(there), abs=1e-6)
-                    assert math.isfinite(found)
+                    assert found["mean"] == pytest.approx(sum(there) / len(there), abs=1e-6)
+                    assert math.isfinite(found["mean"])
                 else:
                     assert found is None
 
 
-def test_what_dvc_compares_are_the_numbers_of_the_chosen_and_of_every_tuned_system(finished):
+def test_what_dvc_compares_are_numbers_of_base_the_kept_system_and_the_control(finished):
     folder, _ = finished
     compared = json.loads((folder / "metrics/headline.json").read_text())
-    assert list(compared) == ["base", "chosen", "vote", "control"]
-    assert compared["chosen"] == {"system": "vote"} | compared["vote"]
-    for name in ("vote", "control"):
-        every = json.loads((folder / f"metrics/systems/{name}.json").read_text())
-        assert compared["base"] == every["base"]
-        places = {"good": "mentions", "unsupported": "mentions", "r1": "rouge"}
-        places |= {"length": "extractiveness"}
-        own = {key: every[metric][key] for key, metric in places.items()}
-        assert {key: compared[name][key] for key in own} == own
-        assert compared[name]["minus_base"].keys() == {"good", "r1"}
-    assert "minus_control" not in compared["control"]
-    gaps = json.loads((folder / "metrics/intervals.json").read_text())["differences"]
-    assert compared["vote"]["minus_control"]["r1"] == gaps["vote - control"]["rouge"]["r1"]["mean"]
+    assert list(compared) == ["base", "chosen", "control"]
+    kept = json.loads((folder / "metrics/intervals.json").read_text())
+    own = kept["systems"]["vote"]
+    places = {"good": "mentions", "unsupported": "mentions", "r1": "rouge", "r2": "rouge"}
+    assert {key: compared["chosen"][key] for key in places} == {
+        key: own[metric][key]["mean"] for key, metric in places.items()
+    }
+    assert compared["chosen"]["words"] == own["extractiveness"]["length"]["mean"]
+    gap = dict(kept["differences"]["vote - control"]["rouge"]["r1"])
+    del gap["documents"]
+    assert compared["chosen"]["minus_control"]["r1"] == gap
     stages = YAML(typ="safe").load((ROOT / "dvc.yaml").read_text())["stages"]
     assert [stage["metrics"] for stage in stages.values() if "metrics" in stage] == [
         [{"metrics/headline.json": {"cache": False}}]
@@ -135,16 +122,13 @@ def test_a_chosen_variant_stands_beside_the_control_as_in_the_verdict(project, m
     monkeypatch.chdir(project)
     report.report(load_params())
     compared = json.loads((project / "metrics/headline.json").read_text())
-    assert compared["chosen"] == {"system": "guided"} | compared["vote"]
     assert "minus_control" in compared["chosen"]
-    assert list(compared) == ["base", "chosen", "vote", "control"]
+    assert list(compared) == ["base", "chosen", "control"]
 
 
-def test_every_metrics_file_says_which_base_it_belongs_to(finished, tmp_path):
+def test_the_numbers_say_which_base_they_belong_to(finished, tmp_path):
     folder, printed = finished
-    files = [*(folder / "metrics/systems").glob("*.json")]
-    files += [folder / f"metrics/{name}.json" for name in ("intervals", "headline")]
-    (base,) = {json.loads(path.read_text())["base"] for path in files}
+    base = json.loads((folder / "metrics/intervals.json").read_text())["base"]
     assert f"base {base}." in printed
     assert f"base {base}." in (folder / "report/index.html").read_text()
     # Other summaries are another base; another score of the same ones, or another writer, is not.
@@ -160,19 +144,32 @@ def test_every_metrics_file_says_which_base_it_belongs_to(finished, tmp_path):
 
 def test_signatures_intervals_and_the_last_lines(finished):
     folder, printed = finished
-    signatures = json.loads((folder / "metrics/signatures.json").read_text())
-    assert signatures["vote"]["rouge"] == {"implementation": "rouge", "version": "1", "n": 12}
-    intervals = json.loads((folder / "metrics/intervals.json").read_text())
-    gap = intervals["differences"]["vote - base"]["rouge"]["r1"]
+    kept = json.loads((folder / "metrics/intervals.json").read_text())
+    signature = {"implementation": "rouge", "version": "1", "n": 12}
+    assert kept["signatures"]["vote"]["rouge"] == signature
+    gap = kept["differences"]["vote - base"]["rouge"]["r1"]
     assert gap["low"] <= gap["mean"] <= gap["high"]
-    assert intervals["bootstrap"] == {"samples": 50, "confidence": 0.95, "seed": 0}
+    assert kept["bootstrap"] == {"samples": 50, "confidence": 0.95, "seed": 0}
+    assert kept["sources"] == {}
     lines = printed.splitlines()
     rows = [line.split()[0] for line in lines if line[:1].isalpha()]
     assert rows[:7] == ["reference", "base", "vote", "control", "vote", "control", "vote"]
     assert any(line.startswith("warning: Summaries of vote are") for line in lines)
-    assert "report/index.html" in lines[-1]
-    told = lines.index("The verdict:")
-    assert lines[told + 2 : told + 4] == synthetic_run.VERDICT
+    assert "Sources" not in printed
+    # The verdict is the last thing on the screen.
+    assert lines[-3:-1] == synthetic_run.VERDICT
+    assert lines[-1].startswith("Use it:")
+
+
+def test_the_tables_are_printed_once_where_they_are_shown_at_the_end(project, monkeypatch, capsys):
+    monkeypatch.chdir(project)
+    monkeypatch.setattr("sys.argv", ["stages.report"])
+    monkeypatch.setenv(SHOWN_LATER, "1")
+    report.main()
+    assert capsys.readouterr().out == ""
+    monkeypatch.setattr("sys.argv", ["stages.report", "--show"])
+    report.main()
+    assert "Use it:" in capsys.readouterr().out
 
 
 def test_page_holds_a_seeded_sample_with_exact_marks(finished):

@@ -31,10 +31,10 @@ class Page:
 
     split: whose documents are shown. settings: (name, value) pairs; warnings, notes: full
     sentences; focus: the system that the filters compare with base. alpha: of section scoring;
-    order: what its order of candidates is, in a few words. verdict: what the run answers, a
-    sentence or two each. sources: the rows of the table of sources. marks: sentences on how
-    mentions are found. prompt: what base was asked, the text before, between and behind the places
-    of the document.
+    order: what its order of candidates is, in a few words. verdict: what the run answers, a line
+    each; table: its rows of text; kept: the system that the run keeps. sources: the rows of the
+    table of sources. marks: sentences on how mentions are found. prompt: what base was asked, the
+    text before, between and behind the places of the document.
     """
 
     split: str
@@ -47,6 +47,8 @@ class Page:
     alpha: float
     order: str = "the run's vote"
     verdict: Sequence[str] = ()
+    table: Sequence[Sequence[str]] = ()
+    kept: str = ""
     warnings: Sequence[str] = ()
     notes: Sequence[str] = ()
     sources: Sequence[Sequence[str]] = ()
@@ -63,6 +65,7 @@ def render_page(page: Page, data_bytes: int = DATA_BYTES) -> tuple[str, int]:
     data = {
         "systems": list(page.systems),
         "focus": page.focus,
+        "kept": page.kept,
         # JSON has no infinity.
         "alpha": "inf" if page.alpha == float("inf") else page.alpha,
         "order": page.order,

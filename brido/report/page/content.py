@@ -91,9 +91,9 @@ def make_page(
 ) -> Page:
     """The page of a run; `found` are the mentions of `cases`, aligned.
 
-    `sources` and `choice` are what sources.json and choice.json say, `prompt` is of `cases`. The
-    filters compare base with the chosen system, or with the first tuned one
-    where base is chosen.
+    `sources`: what is known of each, empty if there is one alone; `choice` is what choice.json
+    says, `prompt` is of `cases`. The filters compare base with the chosen system, or with the first
+    tuned one where base is chosen.
     """
     settings, scoring = params.report, params.scoring
     focus = choice["chosen"] if choice["chosen"] != "base" else next(iter(params.tuned))
@@ -115,6 +115,8 @@ def make_page(
         alpha=scoring.alpha,
         order=run_order(scoring),
         verdict=[*choice["verdict"], USE],
+        table=choice["table"],
+        kept=choice["chosen"],
         warnings=numbers.warnings,
         notes=[
             f"Means over {len(first.ids):,} test documents; below them bootstrap intervals "
@@ -125,7 +127,7 @@ def make_page(
             *([_GOOD_BY_RULES] if ("mentions", "good") in headline else []),
             *([f"† {voting_note(voting)}."] if voting else []),
         ],
-        sources=sources_rows(sources),
+        sources=sources_rows(sources) if sources else (),
         prompt=prompt.pieces if prompt else None,
         marks=f"Marked are {marks}. {_UNSEEN}",
         signatures={name: item.signatures for name, item in numbers.scores.items()},

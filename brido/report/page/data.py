@@ -6,22 +6,27 @@ A document is texts cut at their mentions, scores and similarities.
 import base64
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from brido.checkers.mentions import Mention, mentions_of
+from brido.checkers.wholeness import why_not_whole
 from brido.settings.params import Params
 from brido.tables.documents import CandidateDocument
 
 
 @dataclass(frozen=True)
 class CaseMentions:
-    """The mentions of one document: of each candidate, and of each system's summary."""
+    """The mentions of one document: of each candidate, and of each system's summary.
+
+    broken: why the summary of a system is not whole; no entry where it is.
+    """
 
     candidates: list[list[Mention]]
     summaries: dict[str, list[Mention]]
+    broken: dict[str, str] = field(default_factory=dict)
 
 
 def case_mentions(case: CandidateDocument, params: Params) -> CaseMentions:
@@ -32,7 +37,13 @@ def case_mentions(case: CandidateDocument, params: Params) -> CaseMentions:
         return mentions_of(case.document, text, case.facts, case_sensitive)
 
     summaries = {system: found(text) for system, text in case.summaries.items()}
-    return CaseMentions([found(text) for text in case.candidates], summaries)
+    reference = next(iter(case.references or ()), None)
+    broken = {
+        system: why
+        for system, text in case.summaries.items()
+        if (why := why_not_whole(text, reference, case.facts, case.document))
+    }
+    return CaseMentions([found(text) for text in case.candidates], summaries, broken)
 
 
 @dataclass(frozen=True)
@@ -63,7 +74,9 @@ def document_json(shown: Shown) -> dict[str, Any]:
         "id": case.id,
         "text": case.document,
         "summaries": {
-            name: _marked(text, mentions.summaries[name]) for name, text in case.summaries.items()
+            name: _marked(text, mentions.summaries[name])
+            | ({"broken": mentions.broken[name]} if name in mentions.broken else {})
+            for name, text in case.summaries.items()
         },
         "candidates": [_marked(text, found) | origin for text, found, origin in candidates],
         # JSON has no NaN.

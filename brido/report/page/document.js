@@ -111,9 +111,11 @@ class Reader {
       const words = summary.parts.map((part) => part[0]).join("").split(/\s+/).filter(Boolean);
       const facts = [plural(words.length, "word")];
       if (summary.unsupported) facts.push(`${summary.unsupported} unsupported`);
-      const title = element("h3", "", system, element("small", "", facts.join(", ")));
+      if (summary.broken) facts.push(`not whole: ${summary.broken}`);
+      const name = system === this.data.kept ? `${system}, kept` : system;
+      const title = element("h3", "", name, element("small", "", facts.join(", ")));
       const card = element("section", "card", title, marked(summary.parts));
-      card.classList.toggle("focus", system === this.data.focus);
+      card.classList.toggle("kept", system === this.data.kept);
       card.dataset.system = system;
       cards.append(card);
     }

@@ -163,11 +163,12 @@ def test_the_evaluate_stage_writes_the_judges_table(tmp_path, monkeypatch):
                 "runtime": {"endpoint": {"base_url": server.url}},
             }
         )
-        path = evaluate.evaluate(params, "geval", "base")
+        path = evaluate.evaluate(params, "base")
         first = path.read_bytes()
         asked = len(server.requests)
-        assert evaluate.evaluate(params, "geval", "base").read_bytes() == first
+        assert evaluate.evaluate(params, "base").read_bytes() == first
         assert len(server.requests) == asked == 10
-    assert pq.read_table(path).column_names == ["id", *METRIC.names, "detail"]
-    assert read_metadata(path, "evaluate")["signature"]["served_models"] == {"m-as-served": 10}
+    assert {f"geval.{name}" for name in METRIC.names} < set(pq.read_table(path).column_names)
+    signature = read_metadata(path, "evaluate")["signature"]["geval"]
+    assert signature["served_models"] == {"m-as-served": 10}
     assert (tmp_path / ".brido" / "judge" / "answers.sqlite").is_file()
