@@ -71,7 +71,7 @@ def test_trainers_train_on_the_vote(kind, conversational, model_folder, tmp_path
         use_cpu=True,
         bf16=False,
     )
-    reward = Recorder(end_tokens=(END, TEXT_END), num_generations=4)
+    reward = Recorder(end_tokens=(END, TEXT_END))
     reward.calls.clear()
     trainer = getattr(trl, f"{kind}Trainer")(
         str(model_folder),
@@ -86,10 +86,11 @@ def test_trainers_train_on_the_vote(kind, conversational, model_folder, tmp_path
     assert reward.calls
     for called, completions, ids, rewards in reward.calls:
         assert len(rewards) == len(called) == 8
-        for first in (0, 4):
-            group = slice(first, first + 4)
+        for prompt in called:
+            group = [place for place, other in enumerate(called) if other == prompt]
+            parts = [[part[place] for place in group] for part in (called, completions, ids)]
             alone = ConsensusReward(end_tokens=(END, TEXT_END))
-            assert rewards[group] == alone(called[group], completions[group], ids[group])
+            assert [rewards[place] for place in group] == alone(*parts)
     logged = [row for row in trainer.state.log_history if "rewards/consensus_reward/mean" in row]
     assert len(logged) == 3
     assert all("consensus/tied_groups" in row for row in logged)
