@@ -197,37 +197,33 @@ def num_candidates(path: Path, stage: str = "pool") -> int:
 
 
 def _check_candidates(pool: Table, tables: Sequence[Table]) -> None:
-    problems, own = [], ""
-    for table in tables:
-        hashed = read_metadata(table.path, table.stage).get("candidates")
-        if hashed is not None:
-            own = own or content_hash(pool.path)
-            if hashed != own:
-                problems.append(f"{table.path}: `dvc repro {table.stage}`")
-    if problems:
+    hashed = {table: read_metadata(table.path, table.stage).get("candidates") for table in tables}
+    if set(hashed.values()) <= {None}:
+        return
+    own = content_hash(pool.path)
+    wrong = [table for table, value in hashed.items() if value not in (None, own)]
+    if wrong:
         # A damaged pool is named itself: the tables may fit the whole one.
         read_metadata(pool.path, pool.stage)
-        raise BridoError.from_problems(
-            f"computed from other candidates than those of {pool.path}; make these again:", problems
+        stages = " ".join(table.stage for table in wrong)
+        raise BridoError(
+            f"{wrong[0].path} was computed from other candidates than those of {pool.path}: "
+            f"`dvc repro {stages}`"
         )
 
 
 def _check_lists(documents: Documents, size: int, found: Mapping[str, Table]) -> int:
-    """N, the length of all lists; raise BridoError if some have another length."""
-    problems = []
+    """N, the length of all lists; raise BridoError if one has another length."""
     for column, values in documents.columns.items():
         if column in _NOT_BY_CANDIDATE or not pa.types.is_list(values.type):
             continue
-        table = found[COLUMNS[column][0]]
         lengths = pc.list_value_length(values).fill_null(-1).to_numpy()
-        size = size or int(lengths[0])
-        for row in np.flatnonzero((lengths != size) | (lengths < 1)):
-            name = quoted(documents.ids[row])
-            problems.append(
-                f"{table.path}, id {name}: {max(lengths[row], 0)} values in `{column}`, expected "
-                f"{max(size, 1)}: make it again with `dvc repro -sf {table.stage}`"
+        size = size or max(int(lengths[0]), 1)
+        wrong = np.flatnonzero(lengths != size)
+        if len(wrong):
+            table, row = found[COLUMNS[column][0]], wrong[0]
+            raise BridoError(
+                f"{table.path}, id {quoted(documents.ids[row])}: {max(lengths[row], 0)} values in "
+                f"`{column}`, expected {size}, one a candidate: `dvc repro -sf {table.stage}`"
             )
-    if problems:
-        heading = "every document must have the same number of candidates in all tables:"
-        raise BridoError.from_problems(heading, problems, limit=10)
     return size

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from brido.tables.read import read_batches
 from brido.tables.schemas import ID
-from brido.utils.errors import BridoError, quoted, some
+from brido.utils.errors import BridoError, quoted
 
 
 @dataclass(frozen=True)
@@ -57,17 +57,13 @@ def walk(
         BridoError: a table is missing or damaged, or holds other documents.
     """
     rows, corpus = (None, None) if part is None else (part.rows, part.corpus)
-    exact = [_Stream(table.batches(rows), exact=True) for table in same]
-    streams = [*exact, *(_Stream(table.batches(corpus), exact=False) for table in within)]
+    exact = [_Stream(table, rows, first, exact=True) for table in same]
+    streams = [*exact, *(_Stream(table, corpus, first, exact=False) for table in within)]
     for batch in first.batches(rows):
         ids = batch.column(ID).to_pylist() if streams else []
-        found = [stream.take(ids) for stream in streams]
-        batches = [batch, *(one for one in found if one is not None)]
-        if len(batches) <= len(found):
-            raise _other_documents(first, same, within)
-        yield batches
-    if any(stream.more() for stream in exact):
-        raise _other_documents(first, same, within)
+        yield [batch, *(stream.take(ids) for stream in streams)]
+    for stream in exact:
+        stream.end()
 
 
 def cut(rows: int, size: int) -> list[range]:
@@ -87,7 +83,7 @@ def cut_into_parts(first: Table, corpus: Table, size: int) -> list[Part]:
     for rows in cut(len(ids), size):
         where = [next((n for n, other in places if other == ids[row]), -1) for row in rows]
         if -1 in where:
-            raise _other_documents(first, (), (corpus,))
+            raise _other_documents(corpus, first, ids[rows[where.index(-1)]])
         found.append(Part(rows, range(where[0], where[-1] + 1)))
     return found
 
@@ -95,11 +91,12 @@ def cut_into_parts(first: Table, corpus: Table, size: int) -> list[Part]:
 class _Stream:
     """The rows of a table, taken from the front; `exact`: no row may be passed over."""
 
-    def __init__(self, batches: Iterator[pa.RecordBatch], exact: bool) -> None:
-        self._batches, self._exact = batches, exact
+    def __init__(self, table: Table, rows: range | None, first: Table, exact: bool) -> None:
+        self._table, self._first, self._exact = table, first, exact
+        self._batches = table.batches(rows)
         self._waiting: pa.RecordBatch = None
 
-    def more(self) -> bool:
+    def _more(self) -> bool:
         """Whether there are further rows."""
         while not self._waiting:  # None or without rows
             self._waiting = next(self._batches, None)
@@ -107,12 +104,11 @@ class _Stream:
                 return False
         return True
 
-    def take(self, ids: list[str]) -> pa.RecordBatch | None:
-        """The rows of the documents `ids`; None if one lacks, or if a row between them may not be
-        passed over."""
+    def take(self, ids: list[str]) -> pa.RecordBatch:
+        """The rows of the documents `ids`; raise BridoError if one is not where it should be."""
         parts: list[pa.RecordBatch] = []
         place = 0
-        while place < len(ids) and self.more():
+        while place < len(ids) and self._more():
             rows, row = [], -1
             for row, name in enumerate(self._waiting.column(ID).to_pylist()):
                 if name == ids[place]:
@@ -121,40 +117,24 @@ class _Stream:
                     if place == len(ids):
                         break
                 elif self._exact:
-                    return None
+                    raise _other_documents(self._table, self._first, name)
             parts.append(self._waiting.take(pa.array(rows, pa.int64())))
             self._waiting = self._waiting.slice(row + 1)
-        return pa.concat_batches(parts) if place == len(ids) else None
+        if place < len(ids):
+            raise _other_documents(self._table, self._first, ids[place])
+        return pa.concat_batches(parts)
+
+    def end(self) -> None:
+        """Raise BridoError if there are further rows."""
+        if self._more():
+            name = self._waiting.column(ID)[0].as_py()
+            raise _other_documents(self._table, self._first, name)
 
 
-def _other_documents(first: Table, same: Sequence[Table], within: Sequence[Table]) -> BridoError:
-    """Which tables do not hold the documents of `first`, and which documents these are."""
-    ids = first.ids()
-    problems = []
-    for table in (*same, *within):
-        if difference := _difference(ids, table.ids(), exact=table in same):
-            # The corpus comes first: what was computed from an older one is out of date.
-            stage = first.stage if table.stage == "download" else table.stage
-            problems.append(f"{table.path} {difference}: `dvc repro {stage}`")
-    return BridoError.from_problems(
-        f"these tables hold other documents than {first.path}, or in another order:", problems
+def _other_documents(table: Table, first: Table, name: str) -> BridoError:
+    # The corpus comes first: what was computed from an older one is out of date.
+    stage = first.stage if table.stage == "download" else table.stage
+    return BridoError(
+        f"{table.path} holds other documents than {first.path}, or in another order (id "
+        f"{quoted(name)}): `dvc repro {stage}`"
     )
-
-
-def _difference(ids: list[str], others: list[str], exact: bool) -> str:
-    """What keeps `others` from holding `ids`, exactly or with others between; "" for nothing."""
-    known, wanted = set(others), set(ids)
-    lacks = [name for name in ids if name not in known]
-    more = [name for name in others if exact and name not in wanted]
-    problems = [
-        f"{verb} {len(names):,} documents ({some(names)})"
-        for verb, names in (("lacks", lacks), ("has besides", more))
-        if names
-    ]
-    if not problems:
-        shared = [name for name in others if name in wanted]
-        if shared != ids:
-            pairs = zip(ids, shared, strict=False)
-            moved = next((name for name, other in pairs if name != other), ids[-1])
-            problems = [f"holds them in another order, first id {quoted(moved)}"]
-    return " and ".join(problems)
