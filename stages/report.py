@@ -83,7 +83,7 @@ def report(params: Params) -> None:
     cases = list(shown_cases(split, params))
     say(f"report: mentions of {len(cases):,} {split} documents and their candidates")
     mentions = [case_mentions(case, params) for case in cases]
-    sources = compare(cases, paths.pool_counts(), split)
+    sources = compare(cases)
     sources = sources if len(sources) > 1 else {}
     write_numbers(paths.METRICS, numbers, params.report, choice, sources, voting_checker(params))
     documents = [case.document for case in cases]

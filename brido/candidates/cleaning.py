@@ -3,9 +3,11 @@
 Seventy of 153 language models open more than a tenth of their summaries with a preamble, and ROUGE
 votes for what is shared. docs/configuration.md lists each rule below with an example. The rules
 touch what stands around a text, never a word inside it, and they are few: a rule that is wrong for
-one reference in a thousand has no place here (docs/log.md has counts).
+one reference in a thousand has no place here (docs/log.md has counts). The words that preambles,
+labels and refusals have are English.
 """
 
+import json
 import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -13,6 +15,7 @@ from typing import NamedTuple
 from brido.utils.blank import is_blank
 from brido.utils.cleaning_rules import CLEANING_RULES as RULES
 from brido.utils.cleaning_rules import CleaningRule as Rule
+from brido.utils.control_tokens import without_end_tokens
 from brido.utils.thoughts import without_thoughts
 
 
@@ -34,16 +37,27 @@ _CANNOT = (
     r"I(?:['’]m| am)? (?:can['’]?t|cannot|can not|unable to|not able to|won['’]t be able to|"
     r"don['’]t have (?:access|enough|the ability)|do not have (?:access|enough|the ability))"
 )
+# What a refusal speaks of: the text, the request, or you.
+_ABOUT = (
+    rf"(?:summar\w+|(?:the|this|that|your|any) (?:\w+ )?{_TEXT}s?\b|\brequests?\b"
+    r"|(?:do|help|assist|comply|continue|engage|fulfil)(?: you)?(?: with| on)?"
+    r"(?: (?:that|this|it|you)\b|\s*[.!])"
+    r"|\byou (?:want|asked|provided|shared|gave|have|haven)\b)"
+)
+_GIVEN = r"(?:provided|given|attached|included|shared|supplied|pasted|sent)"
 _REFUSAL = re.compile(
     rf"(?:(?:I(?:['’]m| am) (?:very |so )?sorry|Sorry|I apologi[sz]e|My apologies|Unfortunately)\b"
-    rf"[^.!?\n]{{0,40}}?\b{_CANNOT}\b"
-    rf"|{_CANNOT} (?:assist|help|provide|summari[sz]e|fulfil|comply|complete|create|generate|write|"
-    r"answer|access|process|read|open|continue|engage|share)\b"
-    r"|As an? (?:AI|artificial intelligence|large language model|language model)\b"
+    rf"[^.!?\n]{{0,40}}?\b{_CANNOT}\b[^.!?\n]{{0,80}}?{_ABOUT}"
+    rf"|{_CANNOT}\b[^.!?\n]{{0,80}}?{_ABOUT}"
+    r"|As an? (?:AI|artificial intelligence|(?:large )?language model)\b[^.!?,\n]{0,30}, I\b"
     rf"|(?:Please|Could you(?: please)?|Can you(?: please)?) (?:provide|share|paste|send|give)\b"
     rf"[^.!?\n]{{0,30}}?\b(?:the|a|your|more|some) (?:full |actual |complete )?{_TEXT}\b"
+    rf"(?:[^.!?\n]{{0,60}}?\b(?:you want|you would|you['’]d|I can|I could|to summari[sz]e)\b"
+    r"|[.!?]?\s*\Z)"
     r"|(?:It|There) (?:seems|looks like|appears|is|was) (?:that |like |to be )?"
-    rf"(?:you (?:haven['’]t|have not|didn['’]t|did not)|no {_TEXT}\b))",
+    r"(?:you (?:haven['’]t|have not|didn['’]t|did not) (?:provid|shar|includ|attach|giv|past|sen)"
+    rf"|no (?:actual )?{_TEXT} (?:(?:was|is|has been) )?(?:{_GIVEN}|to summari[sz]e)"
+    r"(?:[.!?,]| in (?:the|your) (?:prompt|message|input)|\s*\Z)))",
     re.IGNORECASE,
 )
 
@@ -80,6 +94,13 @@ _MARKDOWN: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\A\s*\*(?=[^\s*])([^*\n]+?)(?<=[^\s*])\*(?![\w*])"), r"\1"),
     (re.compile(r"\[([^\[\]\n]+)\]\(https?://[^)\s]{1,2000}\)"), r"\1"),
 )
+
+# A frame around a whole text, asked for or not.
+_FRAMES = (
+    re.compile(r"<(summary|tl;?dr|answer|output|response)>(?P<text>.*)</\1>", re.S | re.I),
+    re.compile(r"\$*\\(?:boxed|text)\{(?P<text>.*)\}\$*", re.S),
+)
+_FRAME_KEYS = {"summary", "tldr", "answer", "output", "response", "text", "headline", "abstract"}
 
 # Rules are applied at most so often: a text of thousands of nested labels is not worth more.
 ROUNDS = 32
@@ -124,6 +145,23 @@ def _noted(before: str, after: str, rule: Rule, used: set[Rule]) -> str:
     return after
 
 
+def _without_frame(text: str) -> str:
+    """The text inside the one frame around all of it: an object of JSON, a tag, a box."""
+    text = text.strip()
+    if text.startswith("{") and text.endswith("}"):
+        try:
+            ((key, value),) = json.loads(text, strict=False).items()
+        except (ValueError, RecursionError):
+            return text
+        return value if isinstance(value, str) and key.lower() in _FRAME_KEYS else text
+    for frame in _FRAMES:
+        # With its opening inside again it is not one frame.
+        opening = text[: (text.find(">") if text.startswith("<") else text.find("{")) + 1]
+        if (found := frame.fullmatch(text)) and opening not in found["text"]:
+            return found["text"]
+    return text
+
+
 def _without_markdown(text: str) -> str:
     for pattern, kept in _MARKDOWN:
         text = pattern.sub(kept, text)
@@ -151,6 +189,8 @@ def _without_quotes(text: str) -> str:
 # The rules that take something off again and again, in the order in which they do; `think` comes
 # before them, and `refusal` takes nothing off.
 STEPS: dict[Rule, Callable[[str], str]] = {
+    "tokens": without_end_tokens,
+    "frame": _without_frame,
     "markdown": _without_markdown,
     "preamble": _without_preamble,
     "label": _without_label,

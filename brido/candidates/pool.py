@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from brido.candidates.cleaning import RULES, clean
-from brido.candidates.look import ODD, Example, Look
+from brido.candidates.look import Example, Look
 from brido.candidates.settings import PoolSettings
 from brido.tables import CANDIDATES, CORPUS, POOL, ROWS_PER_GROUP
 from brido.tables.join import Table, walk
@@ -18,11 +18,8 @@ from brido.utils.blank import is_blank
 from brido.utils.errors import BridoError, quoted, some
 
 Row = dict[str, Any]
-# What is told of candidates: they are changed, do not vote, or are odd and vote all the same.
-_TOLD = {
-    "cleaned": "cleaned", "not_ended": "not ended", "empty": "empty", "refused": "refused",
-    "other_script": "in another script than the document", "markup_left": "with markup left",
-}  # fmt: skip
+# What is told of candidates: they are changed, or do not vote.
+_TOLD = {"cleaned": "cleaned", "not_ended": "not ended", "empty": "empty", "refused": "refused"}
 # What helps where no document is left.
 _MENDS = (
     "not ended or empty: raise max_answer_tokens (a server) or max_length of the source. A model "
@@ -63,8 +60,6 @@ class Pool:
         while batch := list(islice(good, ROWS_PER_GROUP)):
             kept += len(batch)
             yield batch
-        for name, look in self.looks.items():
-            self.counts[name].update({odd: look.counts[odd] for odd in ODD})
         if self.left_out and not kept:
             raise BridoError.from_problems(
                 f"no document has {self._settings.minimum} candidates that can be elected "
@@ -82,6 +77,12 @@ class Pool:
     def notes(self) -> Iterator[str]:
         """Yield what a user should know of the pool, a line each, once `rows` has been read."""
         yield from self._told()
+        look = next(iter(self.looks.values())).counts
+        if 2 * look["english"] < look["documents"]:
+            yield (
+                "the documents do not look English: the rules that take off preambles and labels "
+                "and find refusals know English alone (pool.clean; docs/configuration.md)"
+            )
         if self.left_out:
             yield (
                 f"{len(self.left_out):,} documents are left out because too few of their "

@@ -3,35 +3,24 @@
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from brido.tables.documents import CandidateDocument
-from brido.utils.stored import read_json
 
 _LIKENESS = ("distinct", "alike", "agreement")
 
 
-def compare(
-    cases: Sequence[CandidateDocument], counts: Path, split: str
-) -> dict[str, dict[str, Any]]:
+def compare(cases: Sequence[CandidateDocument]) -> dict[str, dict[str, Any]]:
     """What is true of each source on the documents of a split, by its name.
 
-    counts: what stage pool counted (pool/counts.json).
-
-    candidates, and how many of them were cleaned, not_ended, or without_vote; other_script and
-    markup_left as the pool counted them, left-out documents included; elected: share of the
+    candidates, and how many of them were cleaned, not_ended, or without_vote; elected: share of the
     documents whose first candidate in the run's order is of this source; distinct: different texts
     of a document; alike: mean similarity of its candidates of a document with each other;
     agreement: with the candidates of the other sources. Means are over documents and candidates
     that vote; None where there are no two candidates to compare.
-
-    Raises:
-        BridoError: a table is missing or damaged.
     """
-    odd = read_json(counts, "pool")[split]["sources"]
     numbers: dict[str, dict[str, int]] = {}
     means: dict[str, dict[str, list[float]]] = {}
     elected: dict[str, int] = defaultdict(int)
@@ -43,7 +32,6 @@ def compare(
     return {
         name: {
             **count,
-            **{key: odd.get(name, {}).get(key, 0) for key in ("other_script", "markup_left")},
             "elected": elected[name] / len(cases),
             **{key: _mean(means[name][key]) for key in _LIKENESS},
         }
@@ -81,8 +69,6 @@ _COUNTS = {
     "candidates": "candidates",
     "cleaned": "cleaned",
     "not_ended": "not ended",
-    "other_script": "other script",
-    "markup_left": "markup",
 }
 _MEANS = ("alike", "agreement")
 # What the columns of the table mean.
@@ -90,8 +76,6 @@ LEGEND = (
     "The table counts test documents (validation documents if these have no candidates).",
     "Cleaned: candidates from which stage pool took something off, such as a preamble.",
     "Not ended: candidates that were cut at the length limit. They do not vote.",
-    "Other script: candidates mostly in letters that the document does not use.",
-    "Markup: candidates that hold tags, formulas, code fences or tables after cleaning.",
     "Elected: share of documents whose first candidate in the run's order is of this source.",
     "Distinct: different texts of a document, on average.",
     "Alike: mean similarity (0 to 1) of a source's candidates of one document with each other.",

@@ -2,5 +2,7 @@
 
 from typing import Literal, get_args
 
-CleaningRule = Literal["think", "refusal", "markdown", "preamble", "label", "quotes"]
+CleaningRule = Literal[
+    "think", "refusal", "tokens", "frame", "markdown", "preamble", "label", "quotes"
+]
 CLEANING_RULES: tuple[CleaningRule, ...] = get_args(CleaningRule)

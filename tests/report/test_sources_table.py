@@ -1,6 +1,5 @@
 """The table of sources against sums written out."""
 
-import json
 import math
 from math import nan
 
@@ -18,8 +17,8 @@ SCORES = [[0.1, 0.2, 0.3, 0.5, 0.4], [0.1, 0.9, nan, 0.5, 0.2]]
 
 
 @pytest.fixture
-def run(tmp_path):
-    """Two documents, and what `compare` takes beside them."""
+def run():
+    """Two documents."""
     matrices = np.random.default_rng(0).random((2, 5, 6)).astype(np.float32)
     texts = {"a": ["a", "b", "a", "c", "c"], "b": ["d", "e", "f", "b", "h"]}
     cases = []
@@ -34,24 +33,20 @@ def run(tmp_path):
                 ended=flags, similarity=matrix,
             )
         )  # fmt: skip
-    odd = {"other_script": 3, "candidates": 9}
-    counts = {"validation": {"sources": {"one": odd, "two": {"markup_left": 1}}, "left_out": []}}
-    (tmp_path / "counts.json").write_text(json.dumps(counts))
-    return cases, tmp_path / "counts.json", "validation"
+    return cases
 
 
 def test_what_is_counted(run):
-    found = compare(*run)
+    found = compare(run)
     # Of the first document `two` has the best score, of the second `one`.
     assert [found[name]["elected"] for name in ("one", "two")] == [1 / 2, 1 / 2]
-    counts = ("candidates", "cleaned", "not_ended", "without_vote", "distinct", "other_script")
-    assert [found["one"][key] for key in counts] == [6, 1, 1, 1, 2, 3]
-    assert [found["two"][key] for key in counts] == [4, 1, 0, 0, 1.5, 0]
-    assert [found[name]["markup_left"] for name in ("one", "two")] == [0, 1]
+    counts = ("candidates", "cleaned", "not_ended", "without_vote", "distinct")
+    assert [found["one"][key] for key in counts] == [6, 1, 1, 1, 2]
+    assert [found["two"][key] for key in counts] == [4, 1, 0, 0, 1.5]
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_likeness_of_many_pools_by_loops(tmp_path, seed):
+def test_likeness_of_many_pools_by_loops(seed):
     """Every mean of every source against sums over pairs in plain Python."""
     random = np.random.default_rng(seed)
     sizes = {f"s{n}": int(size) for n, size in enumerate(random.integers(1, 6, 3))}
@@ -68,8 +63,7 @@ def test_likeness_of_many_pools_by_loops(tmp_path, seed):
         )
         for key, own, flags, matrix in zip(ids, texts, voting, matrices, strict=True)
     ]  # fmt: skip
-    (tmp_path / "counts.json").write_text('{"validation": {"sources": {}}}')
-    found = compare(cases, tmp_path / "counts.json", "validation")
+    found = compare(cases)
     for name in sizes:
         sums = {key: [] for key in ("alike", "agreement")}
         for place, matrix in enumerate(matrices.astype(float)):
@@ -89,13 +83,13 @@ def test_likeness_of_many_pools_by_loops(tmp_path, seed):
 
 
 def test_the_table_in_words(run):
-    table = compare(*run)
+    table = compare(run)
     text = aligned(sources_rows(table))
     assert text.splitlines()[0].split() == [
-        "source", "candidates", "cleaned", "not", "ended", "other", "script", "markup",
-        "elected", "distinct", "alike", "agreement",
+        "source", "candidates", "cleaned", "not", "ended", "elected", "distinct", "alike",
+        "agreement",
     ]  # fmt: skip
-    assert text.splitlines()[-2].split()[:6] == ["one", "6", "1", "1", "3", "0"]
+    assert text.splitlines()[-2].split()[:6] == ["one", "6", "1", "1", "50.0", "%"]
     # A single source has nobody to agree with.
     alone = {"two": table["two"] | {"agreement": None, "alike": None}}
     assert sources_rows(alone)[1][-2:] == ["–", "–"]

@@ -211,7 +211,6 @@ def test_the_page_shows_the_documents_of_the_numbers_if_they_have_candidates(pro
         ("metrics/choice.json", "choose"),
         ("data/similarity/test.parquet", "pairwise"),
         ("data/chosen/model.safetensors", "choose"),
-        ("data/pool/counts.json", "pool"),
         ("data/decoded/base/validation.parquet", "decode"),
         ("data/checkpoints/base/config.json", "checkpoint@base"),
     ],

@@ -1,45 +1,47 @@
-"""Marks from what a judge wrote: tolerant of form, strict about scales.
+"""Marks from what a judge wrote, read strictly: a wrong mark is worse than a missing one.
 
-Judges think aloud, number their steps, and give marks as JSON, as text ("4/5"), in lines, tables,
-tags, sections and sentences. A mark is a number that is said to be the mark, or that stands alone.
-Numbers of lists, counts ("4 sentences") and ranges ("3-4") are none. A mark off its scale, a form
-left at 0 and thoughts without an end leave the mark missing, with a reason.
-
-`forms.py` knows the forms, `numbers.py` which numbers are not marks; this file decides what counts.
+A mark is read in two places: in the last JSON object that stands by itself on its lines and has the
+criterion's name, and in a line that holds a criterion and its mark and nothing else. An object
+inside another, in a list or in a sentence is none. What cannot be read is missing, with a reason.
 """
 
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from brido.evaluation.geval import forms
 from brido.evaluation.geval.criteria import SCALES
-from brido.evaluation.geval.numbers import best_of, whole
+from brido.utils.control_tokens import without_end_tokens
 from brido.utils.thoughts import without_thoughts
 
-_QUOTES = str.maketrans(
-    {**dict.fromkeys("“”„‟«»＂", '"'), **dict.fromkeys("‘’‚‛", "'"), "\u00a0": " ", "：": ":"}
+_QUOTES = str.maketrans({**dict.fromkeys("“”„‟«»＂", '"'), "\u00a0": " ", "：": ":"})
+# A longer line holds more than a criterion and its mark.
+_LONGEST_LINE = 120
+# So many pieces of JSON that cannot be read are no answer.
+_MOST_BROKEN = 20
+# What decorates a number or a line, here and there: "**Coherence**: `4`".
+_DECORATION = re.compile(r"[*_`#>•\"']")
+_OWN_NAMES = ("score", "rating", "mark")
+_NUMBER = r"(?P<number>\d{1,4}(?:[.,]\d{1,4})?)(?: ?(?:/|out of|of) ?(?P<best>\d{1,4}))? ?\.?"
+_VALUE = re.compile(_NUMBER)
+# "1. Coherence (1-5): 4/5", "Score = 4"; with single spaces and without decoration.
+_LINE = re.compile(
+    r"(?:- )?(?:\d{1,2}[.)] ?)?(?P<name>[a-z]+)(?: (?:score|rating|mark))?"
+    r"(?: ?\( ?1 ?(?:-|–|to) ?(?P<range>\d{1,4}) ?\))? ?[:=] ?" + _NUMBER,
+    re.IGNORECASE,
 )
-# Control tokens that a server left in the answer, and the name of who speaks.
-_TOKENS = re.compile(r"<\|[a-z_]{1,30}\|>(?:assistant\b)?")
-# Emphasis in HTML.
-_TAGS = re.compile(r"</?(?:b|strong|em|i|u|span|code)>", re.IGNORECASE)
-# Characters of an answer that are read, its last ones: a stranger may have written any number.
-_LONGEST = 20_000
-# Words of a key beside its criterion: {"final_coherence_score": 4}.
-_WRAPPERS = {"score", "mark", "rating", "value", "grade", "result", "final", "overall", "answer"}
-
-
-# Such words of a key whose number is the best mark: {"score": 4, "max_score": 10}.
-_BEST = {"max", "maximum", "max possible", "maximum possible", "out of", "scale"}
+# Keys of an object whose mark is on a scale of its own: {"score": 4, "max_score": 10}.
+_OTHER_SCALE = re.compile(r"max|scale|out.?of|best|range|total", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Missing:
-    """Why there is no mark: missing, off_scale, not_a_number, empty, refused, cut_off."""
+    """Why there is no mark: missing, several, off_scale, not_a_number, empty, refused, cut_off.
+
+    Or the server's own word for the end of an answer that did not come to its end.
+    """
 
     reason: str
 
@@ -47,105 +49,118 @@ class Missing:
 Mark = float | Missing
 
 
-def read_marks(
-    text: str, criteria: Sequence[str], cut_off: bool = False, refused: bool = False
-) -> dict[str, Mark]:
+def read_marks(text: str, criteria: Sequence[str], ending: str = "stop") -> dict[str, Mark]:
     """The mark of each of `criteria` in a judge's answer, a float on its scale or `Missing`.
 
-    Where an answer holds several marks of one criterion the last valid one counts (judges reason
-    first). `cut_off` says that the answer ended at its token limit: a number at the very end may
-    then lack digits and does not count. `refused` says that the server marked a refusal or filter.
+    `ending` says how the answer ended (`Answer.ending`). At the end of one that was cut a number
+    may lack digits and does not count. Where one criterion is asked for, `score` is its name too,
+    and an answer may be the mark alone. The work is linear in the length of the text.
     """
-    if refused:
+    if ending == "refused":
         return dict.fromkeys(criteria, Missing("refused"))
     text, thoughts_cut = without_thoughts(text.translate(_QUOTES))
-    text, cut_off = _TOKENS.sub("\n", _TAGS.sub("", text))[-_LONGEST:], cut_off or thoughts_cut
-    if not text.strip():
-        return dict.fromkeys(criteria, Missing("cut_off" if cut_off else "empty"))
-    objects = list(_objects(text))
-    return {name: _read(text, objects, name, len(criteria) == 1, cut_off) for name in criteria}
+    text = without_end_tokens(text)
+    cut = thoughts_cut or ending not in {"stop", "unsaid"}
+    nothing = "missing"
+    if cut:
+        nothing = "cut_off" if thoughts_cut or ending == "length" else ending
+    elif not text.strip():
+        nothing = "empty"
+    objects, lines = _objects(text), _lines(text, cut)
+    marks: dict[str, Mark] = {}
+    for criterion in criteria:
+        names = (criterion, *(_OWN_NAMES if len(criteria) == 1 else ()))
+        found = _in_objects(objects, names, criterion)
+        if found is None:
+            found = _in_lines(lines, names, criterion)
+        if found is None and len(criteria) == 1 and not cut:
+            found = _number(text, criterion)
+        marks[criterion] = Missing(nothing) if found is None else found
+    return marks
 
 
-def _read(
-    text: str, objects: Sequence[Mapping[str, Any]], criterion: str, alone: bool, cut_off: bool
-) -> Mark:
-    """The mark of one criterion; `alone`: nothing else was asked, so it need not be named."""
-    marks = [mark for item in objects for mark in _in_object(item, criterion, alone)]
-    for find in forms.finders(criterion, alone):
-        if marks:
-            break
-        marks = [
-            _on_scale(written.number, criterion, written.scale)
-            for written in find(text)
-            if not (cut_off and written.last)
-        ]
-    valid = [mark for mark in marks if not isinstance(mark, Missing)]
-    return (valid or marks or [Missing("cut_off" if cut_off else "missing")])[-1]
+def _objects(text: str) -> list[dict[str, Any]]:
+    """The JSON objects that stand by themselves on their lines; none behind one without an end."""
+    decoder, found, position, broken = json.JSONDecoder(), [], 0, 0
+    while position < len(text):
+        end = _line_end(text, position)
+        line = text[position:end]
+        start = end - len(line.lstrip())
+        if text[start : start + 1] in {"{", "["}:
+            try:
+                value, stop = decoder.raw_decode(text, start)
+            except (ValueError, RecursionError):
+                broken += 1
+                if line.count("{") != line.count("}") or broken > _MOST_BROKEN:
+                    # What follows may stand inside of it.
+                    return []
+            else:
+                end = _line_end(text, stop)
+                if isinstance(value, dict) and not text[stop:end].strip():
+                    found.append({str(key).strip().lower(): own for key, own in value.items()})
+        position = end + 1
+    return found
 
 
-def _objects(text: str) -> Iterator[dict[str, Any]]:
-    """Every JSON object in the text that can be read, outer ones before inner ones."""
-    decoder = json.JSONDecoder()
-    for match in re.finditer(r"\{", text):
-        try:
-            value, _ = decoder.raw_decode(text, match.start())
-        except (ValueError, RecursionError):
-            continue
-        yield value
+def _line_end(text: str, position: int) -> int:
+    found = text.find("\n", position)
+    return len(text) if found < 0 else found
 
 
-def _in_object(item: Mapping[str, Any], criterion: str, alone: bool) -> Iterable[Mark]:
-    """The mark of a criterion in a JSON object: under its own name, or beside it.
-
-    Such as {"coherence": 4}, {"criterion": "coherence", "score": 4}, or {"score": 4} where one
-    criterion was asked for.
-    """
-    named = [(key, value) for key, value in item.items() if _key(key) == [criterion]]
-    unnamed = [(key, value) for key, value in item.items() if not _key(key)]
-    others = {word for value in item.values() if isinstance(value, str) for word in _key(value)}
-    said = criterion in others
-    if not named and (said or (alone and not others & set(SCALES))):
-        named = unnamed
-    for key, value in named:
-        inner, holder = value, item
-        if isinstance(value, dict):
-            inner, holder = next((own for key, own in value.items() if not _key(key)), value), value
-        yield _value(inner, criterion, best_of(key) or _best_in(holder))
-
-
-def _best_in(item: Mapping[str, Any]) -> float | None:
-    """The best mark that an object with a mark says there is: {"score": 4, "max_score": 10}."""
-    for key, value in item.items():
-        numbers = re.findall(r"\d+(?:\.\d+)?", f"{value}")
-        if numbers and " ".join(_key(key)) in _BEST:
-            return float(numbers[-1])  # of "1-10" the last one
+def _in_objects(
+    objects: Sequence[Mapping[str, Any]], names: Sequence[str], criterion: str
+) -> Mark | None:
+    """The mark of the last object that has one of the names; None if none has."""
+    for item in reversed(objects):
+        if name := next((own for own in names if own in item), None):
+            said = {str(value).strip().lower() for value in item.values()}
+            if name != criterion and said & (set(SCALES) - {criterion}):
+                return None
+            if any(_OTHER_SCALE.search(key) for key in item if key not in names):
+                return Missing("off_scale")
+            value = item[name]
+            if isinstance(value, str):
+                return _number(value, criterion) or Missing("not_a_number")
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                return Missing("not_a_number")
+            return _on_scale(value, criterion)
     return None
 
 
-def _key(text: str) -> list[str]:
-    """The words of a short key or value that do not only say that it is a mark."""
-    if len(text) > 60:
-        return ["long"]
-    return [word for word in re.findall(r"[^\W\d_]+", text.lower()) if word not in _WRAPPERS]
+def _lines(text: str, cut: bool) -> list[re.Match[str]]:
+    """The lines that hold a name and a number alone; not the last one where the text was cut."""
+    lines = text.split("\n")
+    short = [line for line in (lines[:-1] if cut else lines) if len(line) <= _LONGEST_LINE]
+    return [match for line in short if (match := _LINE.fullmatch(_plain(line)))]
 
 
-def _value(value: Any, criterion: str, scale: float | None) -> Mark:
-    """The mark that a JSON value is; `scale`: the best one of its key ("Fluency (1-3)")."""
-    if isinstance(value, str):
-        written = whole(value) or next(iter(forms.leading(value)), None)
-        if written is None:
-            return Missing("not_a_number")
-        return _on_scale(written.number, criterion, written.scale or scale)
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return Missing("not_a_number")
-    return _on_scale(value, criterion, scale)
+def _plain(text: str) -> str:
+    """A text without decoration, its white space single."""
+    return " ".join(_DECORATION.sub(" ", text).split())
 
 
-def _on_scale(number: float, criterion: str, scale: float | None = None) -> Mark:
-    """A number as a mark; "8/10" is on another scale."""
-    lowest, highest = SCALES[criterion]
-    if scale is not None and scale != highest:
+def _in_lines(lines: Sequence[re.Match[str]], names: Sequence[str], criterion: str) -> Mark | None:
+    """The mark of the lines with one of the names; None if there is no such line."""
+    own = [line for line in lines if line["name"].lower() in names]
+    marks = {_of_match(line, criterion) for line in own}
+    return Missing("several") if len(marks) > 1 else next(iter(marks), None)
+
+
+def _number(text: str, criterion: str) -> Mark | None:
+    """The mark that a text consists of; None if it has anything else."""
+    match = _VALUE.fullmatch(_plain(text)) if len(text) <= _LONGEST_LINE else None
+    return None if match is None else _of_match(match, criterion)
+
+
+def _of_match(match: re.Match[str], criterion: str) -> Mark:
+    said = match["best"] or match.groupdict().get("range")
+    if said is not None and int(said) != SCALES[criterion][1]:
         return Missing("off_scale")
-    if not lowest <= number <= highest or not math.isfinite(number):
+    return _on_scale(float(match["number"].replace(",", ".")), criterion)
+
+
+def _on_scale(number: float, criterion: str) -> Mark:
+    lowest, highest = SCALES[criterion]
+    if not math.isfinite(number) or not lowest <= number <= highest:
         return Missing("off_scale")
     return float(number)

@@ -35,6 +35,11 @@ class Account:
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in self.missing.most_common())
         first = some(self.missing_documents)
         unanswered = f"{way_out}. " if {"not_answered", "empty"} & set(self.missing) else ""
+        if {"missing", "several", "not_a_number"} & set(self.missing):
+            unanswered += (
+                "Marks are read in JSON or in lines of their own: ask for JSON with "
+                "evaluation.geval.structured_output: always (or json_object). "
+            )
         if {"cut_off", "empty"} & set(self.missing):
             unanswered += (
                 "A model that thinks before it answers may spend all its tokens on that: raise "
@@ -46,7 +51,7 @@ class Account:
             f"evaluation.geval.max_invalid_fraction allows {max_invalid_fraction:.1%}): {reasons}. "
             f"First documents: {first}. {unanswered}To read the answers "
             "(they are kept), raise max_invalid_fraction and look at the column `detail` of the "
-            "table of marks; then change prompt, model or structured_output"
+            "table of marks"
         )
 
 
@@ -98,7 +103,7 @@ def same_marks(rows: Sequence[Mapping[str, float | None]]) -> str:
 def _marks(answer: Answer | None, criteria: Sequence[str]) -> dict[str, Mark]:
     if answer is None:
         return dict.fromkeys(criteria, Missing("not_answered"))
-    return read_marks(answer.text, criteria, not answer.ended, answer.refused)
+    return read_marks(answer.text, criteria, answer.ending)
 
 
 def _count(answer: Answer, account: Account) -> None:

