@@ -229,7 +229,7 @@ class ReadingSettings(Section):
     prompt: str | None = Field(
         None,
         description=(
-            "The text around a document (a chat's user turn), with {{ document }} in it; "
+            "The text around a document (a chat's user turn), with {{ document }} in it. "
             "null: the document alone, for T5 behind its own prefix."
         ),
     )

@@ -37,11 +37,9 @@ _HEADING = """\
 The default: a run on the embedded world. Change a value in this file, or for one experiment:
   dvc exp run -S scoring.alpha=15
 Evidence: see docs/results.md.
-A key that cannot matter is absent. `data.source`, `generation.*.method`, `checkpoints.*.source`
-and `support.checker` decide which other keys there are. The sections of metrics that are not
-measured, of servers that are not asked and of Ray are left out. `python -m brido options` lists all
-keys. To add one for one experiment, write a plus:
-  dvc exp run -S '+runtime.endpoint.patience_seconds=60'
+These are the keys that people change. `python -m brido options` lists all with their defaults; to
+add one, write it here, or for one experiment with a plus:
+  dvc exp run -S '+choice.rouge_loss=2'
 Symbols of the paper stand in brackets; a key without a value is null. `presets/` has others.
 """
 # The keys that say which form a section has.
@@ -130,8 +128,8 @@ def render(settings: Mapping[str, Any], comments: Mapping[str, str], heading: st
     yaml.dump(_commented(settings, comments), stream)
     lines = [f"# {line}".rstrip() for line in heading.splitlines()]
     for line in stream.getvalue().splitlines():
-        # A line before each section, but none between the short lists of systems.
-        if line[:1].isalpha() and not lines[-1].startswith("- "):
+        # A line before each section, but none behind a list, where DVC would take it away.
+        if line[:1].isalpha() and not lines[-1].lstrip().startswith("- "):
             lines.append("")
         lines.append(line)
     return "\n".join(lines) + "\n"

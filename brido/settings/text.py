@@ -10,6 +10,32 @@ from pydantic_core import PydanticUndefined
 from brido.settings.params import Params
 from brido.utils.sections import Section, forms
 
+# Keys that a params file lacks where they have their defaults: few change them. One experiment adds
+# one by `dvc exp run -S '+KEY=VALUE'`. A key that dvc.yaml names is never among them: DVC needs it.
+SELDOM = frozenset(
+    f"{section}.{key}"
+    for section, keys in {
+        "data.world": "counties_from_towns formulaic_extras bare_references",
+        "checkpoints.*.embedded": "encoder_layers attention_heads batch_size label_smoothing "
+        "num_beams",
+        "reading.*": "template",
+        "generation.*": "keep_every",
+        "pool": "eligible minimum",
+        "pairwise": "implementation use_stemmer tokenizer",
+        "support": "checker case_sensitive",
+        "training": "weight_decay margin_kind reduction gold_weight gold_margin lora",
+        "evaluation.rouge": "use_stemmer tokenizer",
+        "evaluation.mentions": "case_sensitive",
+        "evaluation.extractiveness": "novel_ngrams",
+        "choice": "rouge_loss length_change standard_errors",
+        "report": "bootstrap_samples length_warning page_documents",
+        "runtime": "device engine checkpoint_minutes candidate_micro_batch fsdp log_seconds "
+        "trackers",
+    }.items()
+    for key in keys.split()
+)
+# Sections whose keys are names of the user's.
+_NAMED = ("checkpoints", "generation", "reading", "tuned", "variants")
 _SENTENCE = re.compile(r"\.\s+(?=[A-Z])")
 
 
@@ -122,7 +148,24 @@ def that_matter(params: Params) -> dict[str, Any]:
     idle += [] if asks or "geval" in measured else ["endpoint"]
     idle += [] if params.runtime.engine == "ray" else ["ray"]
     raw["runtime"] = {key: value for key, value in raw["runtime"].items() if key not in idle}
-    return raw
+    defaults = {one.key: one.default for one in settings() if one.key in SELDOM}
+    return _without_seldom(raw, defaults)
+
+
+def _without_seldom(raw: dict[str, Any], defaults: Mapping[str, str]) -> dict[str, Any]:
+    """The settings without the keys of `defaults` that have these values."""
+
+    def kept(section: Mapping[str, Any], prefix: str, named: bool = False) -> dict[str, Any]:
+        found = {}
+        for name, value in section.items():
+            key = f"{prefix}*" if named else f"{prefix}{name}"
+            if isinstance(value, dict) and key not in defaults:
+                found[name] = kept(value, f"{key}.", key in _NAMED)
+            elif key not in defaults or yaml_text(value) != defaults[key]:
+                found[name] = value
+        return found
+
+    return kept(raw, "")
 
 
 def first_sentence(text: str) -> str:

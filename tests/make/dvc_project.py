@@ -55,8 +55,8 @@ def commit(folder: Path, message: str) -> None:
 
 
 def overrides() -> list[str]:
-    """SMALL, as DVC's `-S` takes it."""
-    return [f"{key}={value}" for key, value in SMALL.items()]
+    """SMALL, as DVC's `-S` takes it; ++ adds a key that is not there."""
+    return [f"++{key}={value}" for key, value in SMALL.items()]
 
 
 def environment(**more: str) -> dict[str, str]:

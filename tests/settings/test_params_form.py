@@ -33,7 +33,8 @@ def changed(source: Path, folder: Path, *overrides: str) -> list[str]:
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(
-    "override", ["scoring.alpha=3", "scoring.alpha=inf", "decoding.num_beams=7", "runtime.device=x"]
+    "override",
+    ["scoring.alpha=3", "scoring.alpha=inf", "decoding.num_beams=7", "runtime.precision=x"],
 )
 def test_one_changed_value_is_one_line_of_a_diff(name: str, override: str, tmp_path: Path):
     """So all other lines are written back as they are."""

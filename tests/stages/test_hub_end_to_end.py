@@ -17,8 +17,8 @@ SIZES = [
     "documents.validation=8",
     "training.validation.every=2",
     "training.validation.documents=4",
-    "report.bootstrap_samples=50",
-    "runtime.device=cpu",
+    "+report.bootstrap_samples=50",
+    "+runtime.device=cpu",
     "runtime.threads=1",
 ]
 
