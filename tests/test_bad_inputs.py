@@ -21,7 +21,6 @@ from tiny_chat import chat_tokenizer
 
 from brido.cli import config, export, geval, qafacteval, score, vote_check
 from brido.evaluation.geval import GEval, GEvalSettings
-from brido.evaluation.qafacteval import QAFactEval
 from brido.likelihood import candidate_log_likelihood
 from brido.models.prompt import Prompt
 from brido.models.settings import ReadingSettings
@@ -287,7 +286,7 @@ CALLS = [
     lambda: SearchSettings(num_beams=4, num_beam_groups=3),
     lambda: SamplingSettings(temperature=0.0), lambda: similarity_matrix([1], "a", "x"),
     lambda: similarity_matrix("text", "a", "harmonic_r1_r2"),
-    lambda: GEval("name"), lambda: GEval(GEvalSettings()), lambda: QAFactEval(),
+    lambda: GEval("name"), lambda: GEval(GEvalSettings()),
     lambda: candidate_log_likelihood(None, None, None, None, 1.0),
     lambda: pair_accuracy([[1.0]], [[1.0, 2.0]], [[1.0]]),
     lambda: pair_accuracy([[1.0, 2.0]], [[1.0, 2.0]], [[1.0, 2.0]], tolerance=NAN),

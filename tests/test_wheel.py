@@ -34,7 +34,7 @@ DATA = (".jinja", ".css", ".js", ".yaml", "py.typed")
 IMPORT_ALL = """
 import importlib, pkgutil, brido, brido.utils.extras
 for module in pkgutil.walk_packages(brido.__path__, "brido."):
-    if not module.name.endswith(("__main__", "inspect_scorers")):
+    if not module.name.endswith("__main__"):
         try:
             importlib.import_module(module.name)
         except brido.utils.extras.MissingExtra as error:

@@ -6,6 +6,7 @@ overlap -> mean over the kept questions (Fabbri et al. 2022, as released; see do
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -23,14 +24,15 @@ from brido.evaluation.qafacteval.questions import MarkedSentence, QuestionGenera
 from brido.evaluation.qafacteval.records import GeneratedQuestion, as_pairs, summarise
 from brido.evaluation.qafacteval.weights import find_models
 from brido.utils.device import choose_device, memory_errors
-from brido.utils.errors import ArgumentError
 from brido.utils.extras import extra
 from brido.utils.progress import MakeProgress, quiet
 from brido.utils.store import ResultStore
 from brido.work.batches import plan_batches
 from brido.work.shards import content_hash
 
+# Finished batches of (index of the item, result), and what computes them of new items.
 Batches = Iterator[list[tuple[int, Any]]]
+Compute = Callable[[list[Any]], Batches]
 SCORER = "lerc_quip"
 
 
@@ -42,9 +44,6 @@ class QAFactEval:
     settings: answers, scorer and faithful. fingerprints: of the models, by part. store: a
     ResultStore, in which nothing is computed twice.
 
-    Raises:
-        ArgumentError: a part is missing.
-
     Example:
         >>> metric = QAFactEval.load(models="hub", spacy_model="en_core_web_sm")  # 4 GB, once
         >>> (row,) = metric.score(["Ann met Bob in Leeds."], ["Ann met Bob."])
@@ -52,21 +51,14 @@ class QAFactEval:
         ['em', 'f1', 'is_answered', 'lerc', 'n_generated', 'n_questions', 'without_questions']
     """
 
-    pipeline: Any = None
-    generator: Any = None
-    reader: Any = None
-    scorer: Any = None
-    settings: Any = None
-    fingerprints: Any = None
-    store: Any = None
+    pipeline: Any
+    generator: QuestionGenerator
+    reader: Reader
+    scorer: LercQuip
+    settings: dict[str, Any]
+    fingerprints: dict[str, str]
+    store: ResultStore
     batch_tokens: int = 16384
-
-    def __post_init__(self) -> None:
-        missing = [name for name, value in vars(self).items() if value is None]
-        if missing:
-            raise ArgumentError(
-                f"QAFactEval lacks {', '.join(missing)}: load all of it with QAFactEval.load()"
-            )
 
     @classmethod
     def load(
@@ -149,17 +141,14 @@ class QAFactEval:
         ]
 
     def _ask(self, questions: list[GeneratedQuestion], progress: MakeProgress) -> None:
-        def generate(new: list[tuple]) -> Batches:
-            for group, encoded in self.generator.batches(new, self.batch_tokens):
-                yield list(zip(group, self.generator.generate(encoded), strict=True))
-
         items = []
         for question in questions:
             answer, first = question.answer, question.answer.sentence_start
             places = answer.start - first, answer.end - first
             items.append(MarkedSentence(question.sentence, *places))
+        compute = partial(_generated, self.generator, self.batch_tokens)
         model = self._with_quirks("questions")
-        found = self._recall("question", model, items, generate, progress, "questions")
+        found = self._recall("question", model, items, compute, progress, "questions")
         for question, text in zip(questions, found, strict=True):
             question.text = text
 
@@ -170,36 +159,23 @@ class QAFactEval:
         progress: MakeProgress,
         label: str,
     ) -> list[dict[str, Any]]:
-        def answer(new: list[tuple]) -> Batches:
-            requests = self.reader.requests(new)
-            empty = [index for index, request in enumerate(requests) if not request.windows]
-            yield [(index, NOTHING._asdict()) for index in empty]
-            for batch in self.reader.batches(requests, self.batch_tokens):
-                done = self.reader.run(requests, batch)
-                yield [(index, prediction._asdict()) for index, prediction in done]
-
         pairs = [(question.text, contexts[question.document]) for question in questions]
+        compute = partial(_answered, self.reader, self.batch_tokens)
         model = self._with_quirks("answering")
-        found = self._recall("answer", model, pairs, answer, progress, label)
+        found = self._recall("answer", model, pairs, compute, progress, label)
         return [{name: one[name] for name in Prediction._fields} for one in found]
 
     def _compare(
         self, answered: list[GeneratedQuestion], sources: list[str], progress: MakeProgress
     ) -> None:
-        def compare(new: list[tuple]) -> Batches:
-            encoded = [self.scorer.encode(item) for item in new]
-            for group in plan_batches(list(map(len, encoded)), self.batch_tokens):
-                scores = self.scorer.score([encoded[index] for index in group])
-                yield list(zip(group, scores, strict=True))
-
         items = []
         for question in answered:
             prediction = (question.on_source or {})["prediction"]
             source = sources[question.document]
             items.append(Comparison(question.text, question.answer.text, prediction, source))
-        part = self.settings["scorer"]
-        model = self.fingerprints[part]
-        found = self._recall(part, model, items, compare, progress, "overlap of answers")
+        compute = partial(_compared, self.scorer, self.batch_tokens)
+        model = self.fingerprints[SCORER]
+        found = self._recall(SCORER, model, items, compute, progress, "overlap of answers")
         for question, score in zip(answered, found, strict=True):
             question.lerc = score
 
@@ -208,18 +184,12 @@ class QAFactEval:
         kind: str,
         model: str,
         items: Sequence[tuple],
-        compute: Callable[[list[tuple]], Batches],
+        compute: Compute,
         progress: MakeProgress,
         label: str,
     ) -> list[Any]:
         """The result of each item, from the store or computed, with finished items counted."""
-
-        def counted(new: list[tuple]) -> Batches:
-            with progress(f"qafacteval: {label}", len(new), "questions") as display:
-                for results in compute(new):
-                    yield results
-                    display.advance(len(results))
-
+        counted = partial(_counted, compute, progress, label)
         found = self.store.recall(kind, model, items, counted)
         return [found[item] for item in items]
 
@@ -239,3 +209,31 @@ class QAFactEval:
             "n_questions": sum(row["n_questions"] for row in rows),
             "n_without_questions": sum(row["without_questions"] for row in rows),
         }
+
+
+def _counted(compute: Compute, progress: MakeProgress, label: str, new: list[Any]) -> Batches:
+    with progress(f"qafacteval: {label}", len(new), "questions") as display:
+        for results in compute(new):
+            yield results
+            display.advance(len(results))
+
+
+def _generated(generator: QuestionGenerator, batch_tokens: int, new: list[Any]) -> Batches:
+    for group, encoded in generator.batches(new, batch_tokens):
+        yield list(zip(group, generator.generate(encoded), strict=True))
+
+
+def _answered(reader: Reader, batch_tokens: int, new: list[Any]) -> Batches:
+    requests = reader.requests(new)
+    empty = [index for index, request in enumerate(requests) if not request.windows]
+    yield [(index, NOTHING._asdict()) for index in empty]
+    for batch in reader.batches(requests, batch_tokens):
+        done = reader.run(requests, batch)
+        yield [(index, prediction._asdict()) for index, prediction in done]
+
+
+def _compared(scorer: LercQuip, batch_tokens: int, new: list[Any]) -> Batches:
+    encoded = [scorer.encode(item) for item in new]
+    for group in plan_batches(list(map(len, encoded)), batch_tokens):
+        scores = scorer.score([encoded[index] for index in group])
+        yield list(zip(group, scores, strict=True))
