@@ -230,7 +230,7 @@ class ReadingSettings(Section):
         None,
         description=(
             "The text around a document (a chat's user turn), with {{ document }} in it. "
-            "null: the document alone, for T5 behind its own prefix."
+            "With null it is the document alone, for T5 behind its own prefix."
         ),
     )
     system: str | None = Field(
