@@ -25,7 +25,7 @@ from brido.settings.params import Params
 from brido.tables.documents import CandidateDocument
 from brido.tables.fingerprint import base_of
 from brido.utils.atomic import write_text
-from brido.utils.errors import run_command
+from brido.utils.errors import BridoError, run_command
 from brido.utils.progress import say
 from brido.utils.stored import read_json
 from brido.vote.consensus import ranking
@@ -94,6 +94,20 @@ def report(params: Params) -> None:
     if count < (size := len(page.documents)):
         say(f"report: the page shows {count} of {size} documents, so that it stays under 5 MB")
     write_card(params, numbers, choice)
+    write_text(paths.METRICS / "curves.csv", curves(params))
+
+
+def curves(params: Params) -> str:
+    """The curves of all training runs in one table, for `dvc plots`: a column `system` in front."""
+    lines: list[str] = []
+    for system in params.tuned:
+        path = paths.history(system)
+        if not path.is_file():
+            raise BridoError(f"{path} is missing: make it with `dvc repro train@{system}`")
+        heading, *rows = path.read_text(encoding="utf-8").splitlines()
+        lines = lines or [f"system,{heading}"]
+        lines += [f"{system},{row}" for row in rows]
+    return "\n".join(lines) + "\n"
 
 
 def shown_cases(split: str, params: Params) -> Iterator[CandidateDocument]:

@@ -59,6 +59,10 @@ def write_run(folder: Path, documents: int = 12, count: int = 8, seed: int = 0) 
     (data / "corpus/source.json").write_text(json.dumps({"source": "world", "splits": splits}))
     for system in ("base", "vote", "control"):
         _write_model(data / "checkpoints" / system, system)
+    (folder / "metrics/training").mkdir()
+    for system in ("vote", "control"):
+        text = "update,loss,cross_entropy,contrastive,tau\n0,3.5,1.5,0.1,0.2\n5,3.0,1.4,0.09,\n"
+        (folder / f"metrics/training/{system}.csv").write_text(text)
     (data / "checkpoints/base/source.json").write_text('{"source": "embedded"}')
     choose(folder, "vote")
 

@@ -1,5 +1,6 @@
 """The report stage on synthetic tables: what it writes, what it prints, what it refuses."""
 
+import csv
 import json
 import math
 import os
@@ -66,7 +67,8 @@ def test_writes_everything_and_the_same_bytes_twice(finished, project, monkeypat
     folder, printed = finished
     written = all_bytes(folder)
     assert list(written) == [
-        "metrics/choice.json", "metrics/headline.json", "metrics/intervals.json",
+        "metrics/choice.json", "metrics/curves.csv", "metrics/headline.json",
+        "metrics/intervals.json", "metrics/training/control.csv", "metrics/training/vote.csv",
         "report/index.html", "report/model_card.md",
     ]  # fmt: skip
     monkeypatch.chdir(project)
@@ -112,6 +114,21 @@ def test_what_dvc_compares_are_numbers_of_base_the_kept_system_and_the_control(f
     assert [stage["metrics"] for stage in stages.values() if "metrics" in stage] == [
         [{"metrics/headline.json": {"cache": False}}]
     ]
+
+
+def test_every_curve_that_dvc_plots_is_written(finished):
+    with (finished[0] / "metrics/curves.csv").open() as stream:
+        rows = list(csv.DictReader(stream))
+    assert [(row["system"], row["update"]) for row in rows] == [
+        ("vote", "0"), ("vote", "5"), ("control", "0"), ("control", "5"),
+    ]  # fmt: skip
+    plots = YAML(typ="safe").load((ROOT / "dvc.yaml").read_text())["plots"]
+    for plot in plots:
+        ((name, shown),) = plot.items()
+        assert shown["x"]["metrics/curves.csv"] in rows[0]
+        assert shown["y"] == {"metrics/curves.csv": name}
+        assert name in rows[0]
+        assert (ROOT / f".dvc/plots/{shown['template']}.json").is_file()
 
 
 def test_a_chosen_variant_stands_beside_the_control_as_in_the_verdict(project, monkeypatch):
@@ -208,6 +225,7 @@ def test_the_page_shows_the_documents_of_the_numbers_if_they_have_candidates(pro
     ("path", "stage"),
     [
         ("data/evaluation/vote/test.parquet", "evaluate"),
+        ("metrics/training/vote.csv", "train@vote"),
         ("metrics/choice.json", "choose"),
         ("data/similarity/test.parquet", "pairwise"),
         ("data/chosen/model.safetensors", "choose"),
