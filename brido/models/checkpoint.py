@@ -9,10 +9,9 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from brido.models.completeness import computed, foreign_words, incomplete
+from brido.models.completeness import check_folder, computed, foreign_words, incomplete
 from brido.models.family import family_of
-from brido.models.folder_files import check_folder, tensor_count
-from brido.models.gguf import gguf_file, gguf_tensors, load_gguf
+from brido.models.gguf import gguf_file, load_gguf
 from brido.models.hub import SMALL_FILES, fetch
 from brido.models.loading import pretrained, weights
 from brido.models.lora import merge_adapter, trained_on
@@ -67,8 +66,7 @@ def store_checkpoint(
     model, tokenizer, found = load_gguf(file, key) if file else _load_foreign(origin, key)
     _name_end(model, tokenizer)
     with parsing(lambda reason: f"{key}.source: the settings of {source} are damaged: {reason}"):
-        tensors = gguf_tensors(file) if file else tensor_count(origin)
-        problems = list(incomplete(model, tokenizer, found, tensors, origin))
+        problems = list(incomplete(model, tokenizer, found, None if file else origin))
     if problems:
         place = file or origin
         raise BridoError.from_problems(
@@ -124,6 +122,8 @@ def save(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, folder: Pat
         # It remembers how the last text was cut and padded, and would write that down.
         tokenizer.backend_tokenizer.no_truncation()
         tokenizer.backend_tokenizer.no_padding()
+    for here in ("is_local", "local_files_only"):  # says nothing where the folder goes
+        tokenizer.init_kwargs.pop(here, None)
     tokenizer.save_pretrained(folder)
 
 
@@ -177,8 +177,6 @@ def load_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
     """The tokenizer of a folder in `save_pretrained`'s format."""
     from transformers import AutoTokenizer
 
-    # local_files_only: it is written into the tokenizer's settings, which must not depend on
-    # whether there is a network.
     tokenizer = pretrained(AutoTokenizer, folder, local_files_only=True)
     # Its settings may say that documents and summaries lose their beginnings.
     tokenizer.truncation_side = "right"

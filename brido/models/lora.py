@@ -1,7 +1,6 @@
 """Low-rank adapters (LoRA, arXiv 2106.09685) through peft: small weights beside frozen ones."""
 
 import json
-import re
 import warnings
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from torch import nn
 from transformers import PreTrainedModel
 from transformers.pytorch_utils import Conv1D
 
+from brido.models.completeness import not_finite
 from brido.models.loading import pretrained
 from brido.models.settings import LoraSettings
 from brido.utils.atomic import write_text
@@ -19,6 +19,11 @@ from brido.utils.errors import BridoError, parsing, short, some
 
 # Adapters of strangers are read from this file alone.
 WEIGHTS = "adapter_model.safetensors"
+_TORCHS = "Error(s) in loading state_dict for PeftModel:"
+_OTHER_SIZES = (
+    "its weights are of other sizes than the model's: it was trained on another model, or on one "
+    "with more tokens (merge it there with PEFT, and name that folder as the source)"
+)
 
 
 class Adapter:
@@ -84,10 +89,9 @@ def merge_adapter(model: PreTrainedModel, folder: Path, key: str) -> PreTrainedM
     for name in ("adapter_config.json", WEIGHTS):
         if not (folder / name).is_file():
             raise BridoError(f"{key}: {folder} has no {name}: {needed}")
-    with parsing(lambda reason: f"{key}: {folder} cannot be put on this model: {reason}"):
-        _check_adapter(folder, key)
-        _check_shapes(model, folder, key)
-        _untie(model, folder, key)
+    sentence = f"{key}: {folder} cannot be put on this model: "
+    with parsing(lambda reason: sentence + reason.replace(_TORCHS, _OTHER_SIZES)):
+        _check_adapter(model, folder, key)
         adapted = pretrained(PeftModel, model, model_id=folder, torch_device="cpu")
         _check_weights(adapted, folder, key)
         merged = adapted.merge_and_unload()
@@ -106,64 +110,13 @@ def trained_on(folder: Path) -> str | None:
     return base if isinstance(base, str) and base else None
 
 
-def _check_adapter(folder: Path, key: str) -> None:
-    """Raise BridoError if the settings are not LoRA's, or of a larger rank than the weights."""
-    settings = json.loads((folder / "adapter_config.json").read_text("utf-8"))
-    kind = settings.get("peft_type")
+def _check_adapter(model: PreTrainedModel, folder: Path, key: str) -> None:
+    """Raise BridoError if the settings are not LoRA's, or weights change that others share."""
+    kind = json.loads((folder / "adapter_config.json").read_text("utf-8")).get("peft_type")
     if kind != "LORA":
         raise BridoError(
             f"{key}: {folder} holds a {short(str(kind))} adapter; only LoRA can be merged"
         )
-    with safe_open(folder / WEIGHTS, "pt") as file:
-        sizes = [max(file.get_slice(name).get_shape(), default=0) for name in list(file.keys())]
-    ranks = [settings.get("r"), *(settings.get("rank_pattern") or {}).values()]
-    if not all(type(rank) is int and 0 < rank <= max(sizes, default=0) for rank in ranks):
-        raise BridoError(f"{key}: {folder} names a rank that its weights do not have")
-
-
-# What PEFT puts around a module's own name.
-_AROUND = re.compile(
-    r"^base_model\.model\.|\.(?:base_layer|modules_to_save(?:\.default)?)(?=\.)"
-    r"|\.(?:lora_A|lora_B)(?:\.default)?(?=\.weight$)"
-)
-
-
-def _check_shapes(model: PreTrainedModel, folder: Path, key: str) -> None:
-    """Raise BridoError if weights of the file are of other sizes than the modules they are for."""
-    own = {name: list(weight.shape) for name, weight in model.state_dict().items()}
-    embeddings: Any = model.get_input_embeddings()
-    rows = embeddings.weight.shape[0]
-    with safe_open(folder / WEIGHTS, "pt") as file:
-        for name in sorted(file.keys()):
-            shape, wanted = list(file.get_slice(name).get_shape()), own.get(_AROUND.sub("", name))
-            if wanted is None or len(shape) != len(wanted):
-                continue
-            if ".lora_A" in name or ".lora_B" in name:
-                sides = {shape[1]} if ".lora_A" in name else {shape[0]}
-                fits = sides <= set(wanted)
-            else:
-                fits = shape == wanted
-            if not fits and wanted[0] == rows != shape[0] and ".lora_" not in name:
-                raise BridoError(
-                    f"{key}: {folder} was trained with {shape[0]:,} tokens and brings their "
-                    f"embeddings, and this model has {rows:,}: tokens were added to its base. "
-                    "Merge it there (PEFT's merge_and_unload), and name that folder as the source"
-                )
-            if not fits:
-                raise BridoError(
-                    f"{key}: {folder} is of another model: {short(name)} is {shape}, and the "
-                    f"weight that it changes is {wanted}"
-                )
-
-
-def _untie(model: PreTrainedModel, folder: Path, key: str) -> None:
-    """Give the output layer its own weights where an adapter changes that or the embeddings alone.
-
-    In a matrix that both share, the change of one would be the other's too.
-
-    Raises:
-        BridoError: an encoder-decoder shares them, in more than two places.
-    """
     head: Any = model.get_output_embeddings()
     shared = [
         name
@@ -173,15 +126,12 @@ def _untie(model: PreTrainedModel, folder: Path, key: str) -> None:
     with safe_open(folder / WEIGHTS, "pt") as file:
         held = list(file.keys())
     changed = [one for one in held if any(f".{name}.lora_" in one for name in shared)]
-    if len(shared) < 2 or not changed:
-        return
-    if model.config.is_encoder_decoder:
+    if len(shared) > 1 and changed:
+        # The change of one would be the other's too.
         raise BridoError(
             f"{key}: {folder} changes weights that embeddings and output layer share, "
-            f"{some(changed, 1)}: they cannot be merged"
+            f"{some(changed, 1)}: merge it with PEFT, and name that folder as the source"
         )
-    head.weight = nn.Parameter(head.weight.detach().clone())
-    model.config.tie_word_embeddings = False
 
 
 def _check_weights(adapted: Any, folder: Path, key: str) -> None:
@@ -199,8 +149,3 @@ def _check_weights(adapted: Any, folder: Path, key: str) -> None:
             f"{key}: {folder} is of another model: {len(other)} weights fit nowhere or are "
             f"missing, {some(other, 1)}"
         )
-
-
-def not_finite(model: torch.nn.Module) -> list[str]:
-    """The names of a model's weights that hold NaN or infinity."""
-    return [name for name, weight in model.named_parameters() if not weight.isfinite().all()]

@@ -21,8 +21,10 @@ def write_gguf(
     kind: str = "llama",
     factors: Sequence[float] | None = None,
     scaling: gguf.RopeScalingType = gguf.RopeScalingType.NONE,
+    parts: int = 1,
 ) -> None:
-    """`kind` is the architecture that the file names; factors, scaling: of its positions."""
+    """`kind` is the architecture that the file names; factors, scaling: of its positions; parts: of
+    how many files it says to be the first."""
     config, writer = model.config, gguf.GGUFWriter(str(path), kind)
     writer.add_context_length(config.max_position_embeddings)
     writer.add_embedding_length(config.hidden_size)
@@ -45,6 +47,8 @@ def write_gguf(
     writer.add_eos_token_id(tokenizer.convert_tokens_to_ids("<|end|>"))
     writer.add_chat_template(tokenizer.chat_template)
     writer.add_rope_scaling_type(scaling)
+    if parts > 1:
+        writer.add_uint16("split.count", parts)
     if factors is not None:
         writer.add_tensor("rope_freqs.weight", np.array(factors, np.float32))
     for name, tensor in _tensors(model):

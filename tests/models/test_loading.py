@@ -51,6 +51,7 @@ def test_the_refusal_leaves_no_trace_in_what_is_saved(tmp_path: Path):
     save(tiny_bart(), pretrained(AutoTokenizer, tmp_path / "once"), tmp_path / "twice")
     written = (tmp_path / "twice" / "tokenizer_config.json").read_text()
     assert "trust" not in written
+    assert "local" not in written
 
 
 def test_nobody_else_loads_a_checkpoint():

@@ -11,8 +11,8 @@ from huggingface_hub import snapshot_download
 from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
 
 from brido.models.checkpoint import load_tokenizer
+from brido.models.completeness import check_folder
 from brido.models.family import family_of
-from brido.models.folder_files import check_folder
 from brido.models.gguf import check_gguf, gguf_file
 from brido.models.hub import SMALL_FILES, hub_files
 from brido.models.loading import SMALLEST_SHARE, pretrained

@@ -52,17 +52,27 @@ def outside(folder):
     (folder / "a.safetensors").rename(folder.parent / "outside.safetensors")
 
 
-def pipe(name):
-    def make(folder):
-        (folder / name).unlink()
-        os.mkfifo(folder / name)
-
-    return make
-
-
 def adapter(folder):
     model = AutoModelForSeq2SeqLM.from_pretrained(folder)
     get_peft_model(model, LoraConfig(target_modules=["q_proj"])).save_pretrained(folder)
+
+
+def trainers(folder):
+    """As transformers' Trainer leaves it: a checkpoint every so many updates."""
+    for number in (500, 1000):
+        shutil.copytree(
+            folder, folder / f"checkpoint-{number}", ignore=lambda *_: ["checkpoint-500"]
+        )
+    for path in folder.iterdir():
+        if path.is_file():
+            path.unlink()
+
+
+def broken_buffer(folder):
+    path = folder / "model.safetensors"
+    state = load_file(path)
+    state["final_logits_bias"][0, 3] = float("nan")
+    save_file(state, path, {"format": "pt"})
 
 
 def pickled(folder):
@@ -83,8 +93,6 @@ def cut_off(folder):
 
 POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n"
 CASES = {
-    "a pipe for settings": (pipe("config.json"), "config.json is a pipe"),
-    "a pipe for weights": (pipe("model.safetensors"), "model.safetensors is a pipe"),
     "a pointer": (lambda f: (f / "model.safetensors").write_text(POINTER), "git lfs pull"),
     "out of the folder": (outside, "../outside.safetensors"),
     "a number for a file": (lambda f: sharded(f, 3), "names 3"),
@@ -100,6 +108,8 @@ CASES = {
     "kernels": (lambda f: settings(f, attn_implementation={"": "a/b@main"}), "a/b@main"),
     "an adapter alone": (lambda f: adapter(f) or (f / "config.json").unlink(), "NAME.adapter"),
     "an adapter too": (adapter, "NAME.adapter"),
+    "a Trainer's folder": (trainers, "name one of them: checkpoint-1000, checkpoint-500"),
+    "NaN in a buffer": (broken_buffer, "1 weights are NaN or infinite: final_logits_bias"),
     "a file of weights less": (without_a_shard, "are missing, such as model-00003-of-"),
     "half a file": (cut_off, "model.safetensors is damaged or cut off"),
     "a pickle": (pickled, "other things than weights"),
