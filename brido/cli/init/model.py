@@ -100,13 +100,13 @@ def _by_words(texts: Sequence[str]) -> list[int]:
 
 
 def _described(source: str, folder: Path, how: dict[str, Any]) -> Model:
-    try:
-        check_gguf(folder / how["gguf_file"]) if how else check_folder(folder)
-    except BridoError as error:
-        raise BridoError(f"--model: {source} holds {error}") from None
     with parsing(lambda reason: f"--model: the model in {source} cannot be used: {reason}"):
+        check_gguf(folder / how["gguf_file"]) if how else check_folder(folder)
         config = pretrained(AutoConfig, folder, **how)
-        family = family_of(config)
+        try:
+            family = family_of(config)
+        except BridoError as error:
+            raise BridoError(f"--model: {source} holds {error}") from None
         with torch.device("meta"):
             parameters = count_weights(kind_of(config).from_config(config))
     try:
