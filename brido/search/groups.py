@@ -151,7 +151,7 @@ def _choose_group(
     beams = where.div(top_k, rounding_mode="floor").add_(first)
     # A stable sort moves the candidates that end behind those that go on.
     ending = is_end(found, options.special.ends).to(torch.uint8)
-    going_on = ending[:, :1].long() if size == 1 else ending.argsort(dim=1, stable=True)[:, :size]
+    going_on = ending.argsort(dim=1, stable=True)[:, :size]
     following = (part.gather(1, going_on) for part in (scores, found, beams))
     return scores, found, beams, *following
 
