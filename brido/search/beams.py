@@ -4,7 +4,7 @@ import torch
 
 from brido.models.interface import Steps
 from brido.models.special_tokens import SpecialTokens
-from brido.search.groups import GroupOptions, StepChoice, choose, forced_choice, row_top_k
+from brido.search.groups import GroupOptions, StepChoice, choose, forced_choice
 from brido.search.hypotheses import Hypotheses
 from brido.search.result import OnStep
 from brido.search.settings import SearchSettings
@@ -81,7 +81,8 @@ class Search:
         rows = len(logits) // len(self.history)
         scores = logits.float() if self.model.scored else log_softmax(logits.float())
         past = self.rules.apply(scores, self.history[:, :rows, :length].flatten(0, 1))
-        values, tokens = row_top_k(scores, self.beams + len(self.special.ends))
+        wanted = self.beams + len(self.special.ends)
+        values, tokens = scores.topk(min(wanted, scores.shape[1]), dim=1)
         # A repetition penalty multiplies what diversity costs a token.
         cost = self.rules.cost(tokens, past) if self.groups > 1 else None
         return choose(

@@ -6,11 +6,10 @@ group `diversity_penalty` for each beam of an earlier group that takes it at the
 
 from dataclasses import dataclass
 
-import numpy as np
 import torch
+from torch import Tensor
 
 from brido.models.special_tokens import SpecialTokens
-from brido.search import selection
 
 
 @dataclass
@@ -25,14 +24,14 @@ class GroupOptions:
     penalty counts for a token, None for once (see `Rules.cost`).
     """
 
-    values: torch.Tensor
-    tokens: torch.Tensor
-    running: torch.Tensor
-    done: torch.Tensor
+    values: Tensor
+    tokens: Tensor
+    running: Tensor
+    done: Tensor
     diversity_penalty: float
     vocabulary: int
     special: SpecialTokens
-    cost: torch.Tensor | None = None
+    cost: Tensor | None = None
 
     def __post_init__(self) -> None:
         documents, beams = self.running.shape
@@ -51,50 +50,57 @@ class StepChoice:
     Next beams: next_scores, next_tokens, next_beams [B, G, S], the best candidates that go on.
     """
 
-    scores: torch.Tensor
-    tokens: torch.Tensor
-    beams: torch.Tensor
-    next_scores: torch.Tensor
-    next_tokens: torch.Tensor
-    next_beams: torch.Tensor
+    scores: Tensor
+    tokens: Tensor
+    beams: Tensor
+    next_scores: Tensor
+    next_tokens: Tensor
+    next_beams: Tensor
 
 
 def choose(options: GroupOptions) -> StepChoice:
     """The candidates and the next beams of every group."""
-    on_processor = options.values.device.type == "cpu"
-    return choose_compiled(options) if on_processor else choose_by_operators(options)
+    values, done = options.values, options.done
+    size = values.shape[1] // done.shape[1]
+    # How many beams of the groups so far take each token.
+    taken = values.new_zeros(len(values), options.vocabulary)
+    one = values.new_ones(len(values), size)
+    found = []
+    for group in range(done.shape[1]):
+        rows = slice(group * size, (group + 1) * size)
+        scores, tokens = values[:, rows], options.tokens[:, rows].flatten(1)
+        if group and options.diversity_penalty:
+            penalty = taken.gather(1, tokens).view_as(scores) * options.diversity_penalty
+            scores = scores - (penalty if options.cost is None else penalty * options.cost[:, rows])
+        scores = (scores + options.running[:, rows, None]).flatten(1)
+        choice = _of_group(scores, tokens, size, options)
+        choice.beams += group * size
+        choice.next_beams += group * size
+        choice.next_tokens.masked_fill_(done[:, group, None], options.special.pad)
+        choice.next_scores.masked_fill_(done[:, group, None], 0.0)
+        taken.scatter_add_(1, choice.next_tokens, one)
+        found.append(vars(choice).values())
+    return StepChoice(*(torch.stack(parts, dim=1) for parts in zip(*found, strict=True)))
 
 
-def choose_compiled(options: GroupOptions) -> StepChoice:
-    """`choose` as one compiled loop."""
-    values, tokens = options.values, options.tokens
-    documents, groups = options.done.shape
-    size = values.shape[1] // groups
-    found, following = (
-        [
-            values.new_empty(documents, groups, count),
-            tokens.new_empty(documents, groups, count),
-            tokens.new_empty(documents, groups, count),
-        ]
-        for count in (_candidates(options, size), size)
+def _of_group(scores: Tensor, tokens: Tensor, size: int, options: GroupOptions) -> StepChoice:
+    """What a group of S = `size` rows chooses, of scores and tokens [B, S * K]."""
+    ends = options.special.ends
+    candidates = slice((1 + len(ends)) * size)
+    # Of equal scores the earlier beam's comes first, which topk does not promise.
+    scores, where = (
+        part[:, candidates] for part in scores.sort(dim=1, descending=True, stable=True)
     )
-    cost = values.new_empty(0, 0, 0) if options.cost is None else options.cost
-    selection.choose_groups(
-        *(
-            part.contiguous().numpy()
-            for part in (values, tokens, options.running, options.done, cost)
-        ),
-        np.float32(options.diversity_penalty),
-        options.vocabulary,
-        np.array(options.special.ends),
-        options.special.pad,
-        tuple(part.numpy() for part in found),
-        tuple(part.numpy() for part in following),
-    )
-    return StepChoice(*found, *following)
+    tokens = tokens.gather(1, where)
+    beams = where.div(options.values.shape[2], rounding_mode="floor")
+    # A stable sort moves the candidates that end behind those that go on.
+    ending = is_end(tokens, ends).to(torch.uint8)
+    going_on = ending.argsort(dim=1, stable=True)[:, :size]
+    following = (part.gather(1, going_on) for part in (scores, tokens, beams))
+    return StepChoice(scores, tokens, beams, *following)
 
 
-def forced_choice(running: torch.Tensor, groups: int, token: int) -> StepChoice:
+def forced_choice(running: Tensor, groups: int, token: int) -> StepChoice:
     """Every beam takes `token` last: its score, running [B, N], stays; the model is not asked."""
     scores = running.view(len(running), groups, -1)
     scores, order = scores.sort(dim=2, descending=True, stable=True)
@@ -104,101 +110,9 @@ def forced_choice(running: torch.Tensor, groups: int, token: int) -> StepChoice:
     return StepChoice(scores, tokens, beams, torch.full_like(scores, -torch.inf), tokens, beams)
 
 
-def _candidates(options: GroupOptions, size: int) -> int:
-    """C, the candidates that a group of `size` beams looks at."""
-    return min((1 + len(options.special.ends)) * size, size * options.values.shape[2])
-
-
-def choose_by_operators(options: GroupOptions) -> StepChoice:
-    """`choose` in PyTorch's operators."""
-    values, done, pad = options.values, options.done, options.special.pad
-    documents, beams, top_k = values.shape
-    groups = done.shape[1]
-    size = beams // groups
-    diverse = groups > 1 and options.diversity_penalty > 0
-    # How many beams of the groups so far take each token.
-    taken = torch.zeros(documents, options.vocabulary, device=values.device) if diverse else None
-    one = torch.ones(1, 1, device=values.device).expand(documents, size)
-    pieces = []
-    for group in range(groups):
-        rows = slice(group * size, group * size + size)
-        scores, found = values[:, rows].flatten(1), options.tokens[:, rows].flatten(1)
-        if taken is not None and group:
-            penalty = taken.gather(1, found) * options.diversity_penalty
-            if options.cost is not None:
-                penalty = penalty * options.cost[:, rows].flatten(1)
-            scores = scores - penalty
-        scores = (scores.view(documents, size, top_k) + options.running[:, rows, None]).flatten(1)
-        piece = _choose_group(scores, found, group * size, size, options)
-        if taken is not None and group + 1 < groups:
-            taken.scatter_add_(1, piece[4].masked_fill(done[:, group, None], pad), one)
-        pieces.append(piece)
-    choice = StepChoice(*(torch.stack(parts, dim=1) for parts in zip(*pieces, strict=True)))
-    choice.next_tokens.masked_fill_(done[:, :, None], pad)
-    choice.next_scores.masked_fill_(done[:, :, None], 0.0)
-    return choice
-
-
-def _choose_group(
-    scores: torch.Tensor, tokens: torch.Tensor, first: int, size: int, options: GroupOptions
-) -> tuple[torch.Tensor, ...]:
-    """Candidates and next beams of the group of `size` rows that starts at row `first`."""
-    top_k = scores.shape[1] // size
-    # Of equal scores the earlier beam's comes first, which topk does not promise.
-    kept = slice(_candidates(options, size))
-    scores, where = (part[:, kept] for part in scores.sort(dim=1, descending=True, stable=True))
-    found = tokens.gather(1, where)
-    beams = where.div(top_k, rounding_mode="floor").add_(first)
-    # A stable sort moves the candidates that end behind those that go on.
-    ending = is_end(found, options.special.ends).to(torch.uint8)
-    going_on = ending.argsort(dim=1, stable=True)[:, :size]
-    following = (part.gather(1, going_on) for part in (scores, found, beams))
-    return scores, found, beams, *following
-
-
-def is_end(tokens: torch.Tensor, ends: tuple[int, ...]) -> torch.Tensor:
+def is_end(tokens: Tensor, ends: tuple[int, ...]) -> Tensor:
     """Which of the tokens end a text, of the same shape."""
     found = tokens == ends[0]
     for end in ends[1:]:
         found |= tokens == end
     return found
-
-
-def row_top_k(values: torch.Tensor, k: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """The `k` largest values of each row of [R, V], in order, and their columns: both [R, k].
-
-    Exact; at most V columns are returned.
-    """
-    k = min(k, values.shape[1])
-    if values.device.type != "cpu":
-        return top_k_of_lanes(values, k)
-    # A row of NaN has no largest value: it gets NaN and the first column.
-    best = values.new_full((len(values), k), torch.nan)
-    columns = torch.zeros(len(values), k, dtype=torch.long)
-    selection.top_k(values.contiguous().numpy(), best.numpy(), columns.numpy())
-    return best, columns
-
-
-def top_k_of_lanes(values: torch.Tensor, k: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """`row_top_k` in PyTorch's operators.
-
-    A long row is cut into lanes first: the k largest values lie in the k lanes with the largest
-    maxima, so only those are searched (the maxima cost one pass, a top-k over V several).
-    """
-    rows, size = values.shape
-    depth = selection.DEPTH
-    lanes = size // depth
-    if lanes < 2 * k:
-        return values.topk(k, dim=1)
-    # Lane j holds columns j, j + lanes, j + 2 lanes, ...: the maximum runs over whole vectors.
-    main = values[:, : lanes * depth].view(rows, depth, lanes)
-    best = main.amax(1).topk(k, dim=1, sorted=False).indices
-    found = main.gather(2, best[:, None, :].expand(-1, depth, -1)).flatten(1)
-    columns = (torch.arange(depth, device=values.device)[:, None] * lanes)[None] + best[:, None, :]
-    columns = columns.flatten(1)
-    if lanes * depth < size:
-        rest = torch.arange(lanes * depth, size, device=values.device).expand(rows, -1)
-        found = torch.cat([found, values[:, lanes * depth :]], dim=1)
-        columns = torch.cat([columns, rest], dim=1)
-    top, where = found.topk(k, dim=1)
-    return top, columns.gather(1, where)

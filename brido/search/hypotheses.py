@@ -12,11 +12,12 @@ from brido.search.settings import SearchSettings
 
 
 class Hypotheses:
-    """The best S finished hypotheses of G groups for B documents.
+    """The best S finished hypotheses of G groups for B documents, in the order of their arrival.
 
-    scores [B, G, S] (length-normalised, -inf where none), tokens [B, G, S, T] padded, done [B, G].
-    `grouped` picks the rule; plain beam search has one group. `given`: how many tokens of a length
-    were not written (an encoder-decoder's start token).
+    scores [B, G, S] (length-normalised, -inf where none), tokens [B, G, S, T] padded, lengths
+    [B, G, S] with the start and the end token, done [B, G]. `grouped` picks the rule; plain beam
+    search has one group. `given`: how many tokens of a length were not written (an
+    encoder-decoder's start token).
     """
 
     def __init__(
@@ -34,8 +35,7 @@ class Hypotheses:
         kind = torch.float64 if grouped else torch.float32
         self.scores = torch.full(shape, -torch.inf, dtype=kind, device=device)
         self.tokens = torch.full((*shape, self.max_length), special.pad, device=device)
-        # The order of arrival decides between equal scores.
-        self.arrival = torch.full(shape, -1, device=device)
+        self.lengths = torch.zeros(shape, dtype=torch.long, device=device)
         self.done = torch.zeros(shape[:2], dtype=torch.bool, device=device)
         # Which documents are in the batch, and of those that have left it what `best` gave.
         self.active = torch.arange(shape[0], device=device)
@@ -65,29 +65,30 @@ class Hypotheses:
             texts = _gather_rows(history, choice.beams[:, :, :size])
             # As 4.55.4 writes a group's text down: whichever end was taken, the first one stands.
             texts[..., length] = self.ends[0] if self.grouped else tokens
-            self._merge(scores, texts, length)
+            self._merge(scores, texts, length + 1)
         self._mark_done(choice, length)
 
     def _merge(self, scores: torch.Tensor, texts: torch.Tensor, length: int) -> None:
-        """Keep the best S of the old and the new (best first).
+        """Keep the best S of the old hypotheses and S new ones [B, G, S], of `length` tokens.
 
         Among equals an old one stays (of several the latest), then the new one listed first.
         """
         size = self.scores.shape[2]
-        listed = torch.arange(size, device=scores.device).expand_as(scores)
-        arrival = torch.cat([self.arrival, length * size + listed], dim=2)
-        preference = torch.cat([self.arrival, -2 - listed], dim=2)
-        all_scores = torch.cat([self.scores, scores], dim=2)
-        order = preference.argsort(dim=2, descending=True, stable=True)
-        by_score = all_scores.gather(2, order).argsort(dim=2, descending=True, stable=True)
-        order = order.gather(2, by_score)[:, :, :size]
-        self.scores = all_scores.gather(2, order)
-        self.arrival = arrival.gather(2, order)
-        texts = torch.cat([self.tokens, texts], dim=2)
-        self.tokens = texts.gather(2, order[..., None].expand(-1, -1, -1, texts.shape[3]))
+        places = torch.arange(2 * size, device=scores.device)
+        preferred = torch.cat([places[:size].flip(0), places[size:]])
+        lengths = torch.full_like(self.lengths, length)
+        every = [
+            torch.cat(parts, dim=2)
+            for parts in ((self.scores, scores), (self.lengths, lengths), (self.tokens, texts))
+        ]
+        best = every[0][:, :, preferred].argsort(dim=2, descending=True, stable=True)
+        # Back in the order of their arrival: the old ones came before the new.
+        kept = preferred[best[:, :, :size]].sort(dim=2).values
+        self.scores, self.lengths = (part.gather(2, kept) for part in every[:2])
+        self.tokens = every[2].gather(2, kept[..., None].expand_as(self.tokens))
 
     def _mark_done(self, choice: StepChoice, length: int) -> None:
-        worst = self.scores[:, :, -1]
+        worst = self.scores.amin(2)
         full = worst > -torch.inf
         if self.early_stopping is True and self.grouped:
             self.done = self.done | full
@@ -124,26 +125,21 @@ class Hypotheses:
 
     def keep(self, places: torch.Tensor) -> None:
         """Go on with the documents at these places of the batch alone."""
-        for name in ("scores", "tokens", "arrival", "done", "active"):
+        for name in ("scores", "tokens", "lengths", "done", "active"):
             setattr(self, name, getattr(self, name).index_select(0, places))
 
     def best(self, count: int) -> tuple[torch.Tensor, ...]:
         """The best `count` of all groups: tokens [B, count, T]; scores, lengths, groups [B, count].
 
-        Among equals the later group goes first, in a group the later arrival. A length counts the
-        start and the end token. A group is its number.
+        Among equals the later group goes first, in a group the later arrival. A group is its
+        number.
         """
-        groups = torch.arange(self.scores.shape[1], device=self.scores.device)[None, :, None]
-        limit = (self.max_length + 1) * self.scores.shape[2]
-        listed = (groups * limit + self.arrival).flatten(1)
-        order = listed.argsort(dim=1, descending=True)
         scores = self.scores.flatten(1)
-        by_score = scores.gather(1, order).argsort(dim=1, descending=True, stable=True)
-        order = order.gather(1, by_score)[:, :count]
+        order = scores.flip(1).argsort(dim=1, descending=True, stable=True)[:, :count]
+        order = scores.shape[1] - 1 - order
         tokens = _gather_rows(self.tokens.flatten(1, 2), order[:, None])[:, 0]
-        lengths = self.arrival.flatten(1).gather(1, order) // self.scores.shape[2] + 1
-        found = order // self.scores.shape[2]
-        return tokens, scores.gather(1, order).float(), lengths.clamp(max=self.max_length), found
+        lengths, groups = self.lengths.flatten(1).gather(1, order), order // self.scores.shape[2]
+        return tokens, scores.gather(1, order).float(), lengths, groups
 
 
 def _gather_rows(history: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:

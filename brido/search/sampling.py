@@ -13,7 +13,6 @@ from torch import Tensor
 from brido.models.arguments import as_tensor, as_written_sources
 from brido.models.family import check_scores, family_of
 from brido.models.tokens import Sources
-from brido.search import drawing
 from brido.search.guidance import Guidance, guided_steps
 from brido.search.result import OnStep, SearchResult
 from brido.search.settings import (
@@ -29,8 +28,8 @@ from brido.utils.errors import ArgumentError
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
-# Tokens looked at before a whole row is sorted: there are rarely more to choose from.
-FIRST_LOOK = 512
+# Tokens of a row that are looked at before all are sorted: there are rarely more to choose from.
+FIRST_LOOK = 2048
 
 # Takes probabilities [R, L], the largest first, and the mass [R, 1] of what the rules before left;
 # returns what to keep, [R, L]: the first so many of each row.
@@ -156,40 +155,42 @@ def draw(logits: Tensor, settings: TruncationSettings, uniforms: Tensor) -> Tens
     """
     if settings.temperature != 1:
         logits = logits / settings.temperature
-    probabilities = logits.softmax(-1)
-    on_processor = logits.device.type == "cpu"
-    return (draw_compiled if on_processor else draw_by_operators)(probabilities, settings, uniforms)
+    return draw_from(logits.softmax(-1), settings, uniforms)
 
 
-def draw_compiled(probabilities: Tensor, settings: TruncationSettings, uniforms: Tensor) -> Tensor:
-    """`draw` from probabilities [R, V], as one compiled loop."""
-    drawn = torch.zeros(len(probabilities), dtype=torch.long)
-    drawing.draw_rows(
-        probabilities.numpy(),
-        probabilities.float().numpy().view(np.int32),
-        uniforms.double().numpy(),
-        settings.top_k,
-        settings.top_p,
-        settings.min_p,
-        drawn.numpy(),
-    )
+def draw_from(probabilities: Tensor, settings: TruncationSettings, uniforms: Tensor) -> Tensor:
+    """`draw` without temperature, from probabilities [R, V]."""
+    rules = list(_rules(settings))
+    if not rules:  # nothing is left out: no order is needed, and a vocabulary is long to sort
+        return _place(probabilities.double(), uniforms)
+    size = probabilities.shape[1]
+    drawn, more = _draw_among(probabilities, rules, uniforms, min(FIRST_LOOK, size))
+    if len(more):
+        drawn[more], _ = _draw_among(probabilities[more], rules, uniforms[more], size)
     return drawn
 
 
-def draw_by_operators(
-    probabilities: Tensor, settings: TruncationSettings, uniforms: Tensor
-) -> Tensor:
-    """`draw` from probabilities [R, V], in PyTorch's operators."""
-    rules, size = list(_rules(settings)), probabilities.shape[1]
-    if not rules:  # nothing is left out: no order is needed, and a vocabulary is long to sort
-        return _place(probabilities.double(), uniforms)
-    top, tokens = probabilities.topk(min(FIRST_LOOK, size), dim=1)
-    kept = _kept(top, rules, whole=top.shape[1] == size)
-    if bool(kept[:, -1].any()) and top.shape[1] < size:
-        top, tokens = probabilities.sort(dim=1, descending=True)
-        kept = _kept(top, rules, whole=True)
-    place = _place(torch.where(kept, top.double(), 0.0), uniforms)
-    return tokens.gather(1, place[:, None])[:, 0]
+def _draw_among(
+    probabilities: Tensor, rules: list[Rule], uniforms: Tensor, count: int
+) -> tuple[Tensor, Tensor]:
+    """A token of each row [R], drawn from its `count` likeliest; the rows that need more of them.
+
+    They are those of which the rules keep all `count`, and perhaps others behind.
+    """
+    whole = count == probabilities.shape[1]
+    if whole:  # of equal ones the first
+        top, tokens = probabilities.sort(dim=1, descending=True, stable=True)
+    else:
+        top, tokens = probabilities.topk(count, dim=1)
+    top = top.double()
+    kept, mass = top > 0, torch.ones_like(top[:, :1])
+    more = torch.zeros_like(kept[:, 0])
+    for rule in rules:
+        kept = kept & rule(top, mass)
+        mass = torch.where(kept, top, 0.0).sum(1, keepdim=True)
+        more |= kept[:, -1]
+    place = _place(torch.where(kept, top, 0.0), uniforms)
+    return tokens.gather(1, place[:, None])[:, 0], more.nonzero()[: 0 if whole else None, 0]
 
 
 def _place(weights: Tensor, uniforms: Tensor) -> Tensor:
@@ -200,21 +201,6 @@ def _place(weights: Tensor, uniforms: Tensor) -> Tensor:
     # A number that rounding took to the sum's end belongs to the weight that completes it.
     last = torch.searchsorted(sums, total).clamp(max=weights.shape[1] - 1)
     return place.minimum(last)[:, 0]
-
-
-def _kept(top: Tensor, rules: list[Rule], whole: bool) -> Tensor:
-    """What the rules leave of probabilities [R, L], the largest first: the first so many.
-
-    Where they are not whole rows and one is kept to its end, more must be seen to know.
-    """
-    top = top.double()
-    kept, mass = top > 0, torch.ones_like(top[:, :1])
-    for rule in rules:
-        kept = kept & rule(top, mass)
-        if not whole and bool(kept[:, -1].any()):
-            break
-        mass = torch.where(kept, top, 0.0).sum(1, keepdim=True)
-    return kept
 
 
 def _rules(settings: TruncationSettings) -> Iterator[Rule]:

@@ -7,8 +7,8 @@ import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from brido.search import SamplingSettings
-from brido.search.sampling import draw_by_operators, draw_compiled
+from brido.search import SamplingSettings, sampling
+from brido.search.sampling import draw_from
 
 
 def slow_draw(row, rules, uniform):
@@ -57,18 +57,21 @@ SHARES = st.sampled_from([0.125, 0.25, 0.5, 0.75, 0.875, 0.96875, 1.0])
 @example([512] * 8, 0, 1.0, 0.0, 128)  # the same where nothing is left out
 @example([1024] * 3, 0, 0.53125, 0.0, 255)  # the nucleus is a share of 1, not of the sum
 @example([128, 64, 64, 1], 0, 1.0, 0.5, 255)  # exactly the share of the largest
-@example([65, 64, 65, 64, 66], 3, 0.75, 0.0, 200)  # one bucket with different values
-@example([128, 66, 65, 64], 2, 1.0, 0.0, 255)  # top_k ends inside the last bucket
+@example([64] * 6, 4, 0.25, 0.0, 255)  # the nucleus is a share of four, of which three are seen
 def test_drawn_is_what_exact_sums_draw(kind, weights, top_k, top_p, min_p, number):
+    """However few tokens of a row are looked at first."""
     row = [Fraction(weight, 4096) for weight in weights]
     rules = SamplingSettings(top_k=top_k, top_p=top_p, min_p=min_p)
     uniform = number / 256
-    found = draw_compiled(
-        torch.tensor([[float(value) for value in row]], dtype=kind),
-        rules,
-        torch.tensor([uniform], dtype=torch.float64),
-    )
-    assert found.tolist() == [slow_draw(row, rules, uniform)]
+    values = torch.tensor([[float(value) for value in row]], dtype=kind)
+    for look in (3, 2048):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(sampling, "FIRST_LOOK", look)
+            drawn = draw_from(values, rules, torch.tensor([uniform], dtype=torch.float64))
+        # Of equally probable tokens beyond those looked at any may be seen first.
+        expected = slow_draw(row, rules, uniform)
+        assert row[int(drawn)] == row[expected]
+        assert look == 3 or int(drawn) == expected
 
 
 RULES = [
@@ -83,7 +86,8 @@ RULES = [
 
 @pytest.mark.parametrize("columns", [700, 49_152, 262_144])
 @pytest.mark.parametrize("rules", RULES, ids=str)
-def test_both_ways_draw_the_same_from_long_rows(rules, columns):
+def test_long_rows_are_drawn_from_as_if_they_were_sorted(rules, columns, monkeypatch):
+    """And only those are sorted that need it."""
     generator = torch.Generator().manual_seed(columns)
     # Of different widths: some rows keep a few tokens, some half a vocabulary.
     logits = torch.randn(4, columns, generator=generator) * torch.tensor([[0.1], [1], [2.5], [9]])
@@ -91,10 +95,14 @@ def test_both_ways_draw_the_same_from_long_rows(rules, columns):
     uniforms = torch.rand(4, generator=generator, dtype=torch.float64)
     rules = SamplingSettings(**rules)
     probabilities = (logits / rules.temperature).softmax(-1)
-    found, expected = (
-        way(probabilities, rules, uniforms) for way in (draw_compiled, draw_by_operators)
-    )
-    # Equal columns, or equally probable ones: a sort promises no order among those.
+    looked, real = [], sampling._draw_among
+    monkeypatch.setattr(sampling, "_draw_among", lambda *a: looked.append(len(a[0])) or real(*a))
+    found = draw_from(probabilities, rules, uniforms)
+    # Fewer than all of them, but where so many are asked for.
+    assert looked[1:] in ([], [1], [2], [3]) or (rules.top_k and looked == [4, 4])
+    monkeypatch.setattr(sampling, "FIRST_LOOK", columns)
+    expected = draw_from(probabilities, rules, uniforms)
+    # Equal columns, or equally probable ones: what is seen first of those is not promised.
     assert torch.equal(*(probabilities.gather(1, drawn[:, None]) for drawn in (found, expected)))
     assert not (found % 7 == 0).any()
 
@@ -104,7 +112,7 @@ def test_numbers_at_the_ends_draw_what_is_there(rules):
     row = torch.tensor([[0.0, 2**-120, 0.5, 0.25, 0.25 - 2**-26, 0.0, 1e-40]])
     rules = SamplingSettings(**rules)
     for number in (0.0, 2**-60, 1 - 2**-53):
-        (drawn,) = draw_compiled(row, rules, torch.tensor([number], dtype=torch.float64)).tolist()
+        (drawn,) = draw_from(row, rules, torch.tensor([number], dtype=torch.float64)).tolist()
         assert row[0, drawn] > 0
     largest = torch.tensor([[0.0, 1.0, 0.0]])
-    assert draw_compiled(largest, rules, torch.tensor([0.5])).tolist() == [1]
+    assert draw_from(largest, rules, torch.tensor([0.5])).tolist() == [1]
