@@ -45,15 +45,15 @@ def steps(model: torch.nn.Module, prompt: int, candidates: int, tokens: int) -> 
     ids, rows, lengths = random_batch(model, (prompt, candidates, tokens), least=0.75)
     family = family_of(model.config)
 
-    def run(packs: bool) -> Tensor:
-        register(dataclasses.replace(family, packs=packs))
+    def run(shares: bool) -> Tensor:
+        register(dataclasses.replace(family, shares=shares))
         model.zero_grad(set_to_none=False)
-        with faster_training(model) if packs else nullcontext():
+        with faster_training(model) if shares else nullcontext():
             value = candidate_log_likelihood(model, ids, torch.ones_like(ids), rows, 1.0, lengths)
             value.mean().backward()
         return value.detach().mean()
 
-    return {name: lambda packs=packs: run(packs) for name, packs in SIDES.items()}
+    return {name: lambda shares=shares: run(shares) for name, shares in SIDES.items()}
 
 
 def memory(name: str, device: str, side: str) -> float:

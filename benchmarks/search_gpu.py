@@ -55,7 +55,7 @@ def without_sharing() -> Iterator[None]:
     """Treat every family as one that cannot share its cross-attention."""
     known = list(FAMILIES)
     for family in known:
-        register(dataclasses.replace(family, shares_source=False))
+        register(dataclasses.replace(family, shares=False))
     try:
         yield
     finally:

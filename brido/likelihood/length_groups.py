@@ -6,11 +6,6 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-# A further pass over the decoder costs about as much as this many padded tokens, all documents
-# together. On an accelerator it is the launches that cost, and tokens are cheap.
-PASS_TOKENS = {"cpu": 128}
-PASS_TOKENS_ACCELERATOR = 2048
-
 
 class LengthGroup(NamedTuple):
     """Candidates that run in one pass.
@@ -30,28 +25,19 @@ class LengthGroup(NamedTuple):
         return candidate_ids[:, :, :end].gather(1, members)
 
 
-def group_by_length(
-    scored: Tensor, largest: int | None = None, device: str = "cpu", packs: bool = False
-) -> list[LengthGroup]:
+def group_by_length(scored: Tensor, largest: int | None = None) -> list[LengthGroup]:
     """Groups, longest first, that hold each of N candidates of B documents exactly once.
 
     scored [B, N, T] says which tokens count. Every document gives the same number of candidates to
-    a group, its longest to the first. The cuts minimise the padded tokens plus a fixed price a
-    pass, which depends on the type of `device`, or with `packs` the passes alone; no group takes
+    a group, its longest to the first. All are one group, or as few of nearly equal size as take no
     more than `largest` candidates of a document.
     """
     documents, candidates, tokens = scored.shape
-    position = torch.arange(1, tokens + 1)
-    lengths = (scored * position).amax(-1)
+    lengths = (scored * torch.arange(1, tokens + 1)).amax(-1)
     order = lengths.argsort(dim=1, descending=True, stable=True)
-    longest = lengths.gather(1, order).amax(0).tolist()
-    price = PASS_TOKENS.get(device, PASS_TOKENS_ACCELERATOR) / documents
-    if packs:
-        price = tokens * candidates  # more than all padding
-    cuts = _cuts(longest, min(largest or candidates, candidates), price)
     groups = []
-    for start, end in zip([0, *cuts[:-1]], cuts, strict=True):
-        members, length = order[:, start:end], longest[start]
+    for members in order.tensor_split(-(-candidates // (largest or candidates)), dim=1):
+        length = int(lengths.gather(1, members).max())
         rows = scored[torch.arange(documents)[:, None], members, :length]
         groups.append(LengthGroup(members, length, rows.flatten().nonzero()[:, 0]))
     return groups
@@ -66,20 +52,3 @@ def ungrouped(
     where = where.to(values[0][0].device)
     for parts in zip(*values, strict=True):
         yield torch.cat(parts, dim=1).gather(1, where)
-
-
-def _cuts(longest: list[int], largest: int, price_of_pass: float) -> list[int]:
-    """Ends of the cheapest groups of the falling lengths (dynamic programme over the last cut)."""
-    best = [0.0]
-    first = [0]
-    for end in range(1, len(longest) + 1):
-        price, start = min(
-            (best[start] + (end - start) * longest[start] + price_of_pass, start)
-            for start in range(max(0, end - largest), end)
-        )
-        best.append(price)
-        first.append(start)
-    cuts = [len(longest)]
-    while first[cuts[-1]]:
-        cuts.append(first[cuts[-1]])
-    return cuts[::-1]

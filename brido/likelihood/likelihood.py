@@ -101,8 +101,7 @@ def sequence_statistics(
     lengths = lengths.cpu()
     scored = torch.arange(candidate_ids.shape[2] - 1) < lengths[:, :, None]
     family, sources = family_of(model.config), Sources(input_ids, attention_mask)
-    # A family that packs its texts spends nothing on padding: fewer groups will do.
-    groups = group_by_length(scored, micro_batch, input_ids.device.type, family.packs)
+    groups = group_by_length(scored, micro_batch)
     again = micro_batch is not None and torch.is_grad_enabled()
     states = family.states(model, sources, candidate_ids[:, 0, :1], passes=len(groups))
     sums = []
@@ -118,7 +117,7 @@ def _group_sums(states: States, rows: Tensor, group: LengthGroup) -> tuple[Tenso
     read, predicted = rows[:, :, :-1], rows[:, :, 1:]
     places = group.places.to(rows.device)
     hidden = states.hidden(read.flatten(0, 1), places)
-    of_scored = of_tokens(hidden, states.head, predicted.flatten()[places])
+    of_scored = of_tokens(states, hidden, predicted.flatten()[places])
     # Back to [B, n, length], with zeros for padding.
     log_probability, mean = (
         values.new_zeros(predicted.numel()).index_copy(0, places, values).view(predicted.shape)

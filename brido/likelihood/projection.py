@@ -6,12 +6,14 @@ projection runs in chunks of rows, keeps one number a row, and is computed again
 the backward pass: a third more work in this one layer, almost none of its memory.
 """
 
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch.utils.checkpoint import checkpoint
 
-from brido.models.interface import Head
+from brido.models.interface import States
 from brido.models.products import add_product, linear
 
 # Logits held at once. A processor's caches like few, an accelerator wants large products.
@@ -20,14 +22,26 @@ CHUNK_ELEMENTS_ACCELERATOR = 2**26
 # However large the vocabulary: each chunk reads all weights, and adds to all of their gradient.
 LEAST_ROWS = 128
 LEAST_ROWS_GRADIENT = 256
+ROWS = 256  # of logits that are more than a product with the weights
 MEAN_ROWS = 4096  # of weights that are copied at once
 
 
-def of_tokens(hidden: Tensor, head: Head | None, targets: Tensor) -> tuple[Tensor, Tensor]:
-    """`token_log_probability` with a model's head; where that is None, hidden holds logits."""
-    if head is not None:
-        return token_log_probability(hidden, head.weight, head.bias, targets)
-    logits = hidden.to(torch.promote_types(hidden.dtype, torch.float32)).log_softmax(-1)
+def of_tokens(states: States, hidden: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
+    """`token_log_probability` of what `states.hidden` returned, by whatever head the model has."""
+    if states.head is not None:
+        return token_log_probability(hidden, states.head.weight, states.head.bias, targets)
+    found = []
+    for part in zip(hidden.split(ROWS), targets.split(ROWS), strict=True):
+        again = torch.is_grad_enabled()
+        run = partial(_of_logits, states)
+        found.append(checkpoint(run, *part, use_reentrant=False) if again else run(*part))
+    log_probability, mean = (torch.cat(parts) for parts in zip(*found, strict=True))
+    return log_probability, mean
+
+
+def _of_logits(states: States, hidden: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
+    logits = states.logits(hidden)
+    logits = logits.to(torch.promote_types(logits.dtype, torch.float32)).log_softmax(-1)
     return logits.gather(1, targets[:, None])[:, 0], logits.mean(-1)
 
 

@@ -2,26 +2,22 @@
 
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
-from transformers import AutoModelForCausalLM, DynamicCache, PreTrainedModel
+from transformers import AutoModelForCausalLM, PreTrainedModel
 from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING
 
-from brido.models.cache import CACHE
+from brido.models.decoder_steps import PromptSteps
 from brido.models.interface import Family, ModelParts, States, Steps, Texts
 from brido.models.prompt import Prompt
 from brido.models.replay import can_replay, replayed
-from brido.models.sharing.direct_prompt import DirectPrompt, is_direct
-from brido.models.sharing.packed_attention import PACKED_ROWS, packed_attention
-from brido.models.sharing.pasts import Pasts, rows_of
-from brido.models.sharing.prompt_attention import RepeatedPrompt, SharedPrompt
-from brido.models.sharing.shared_prefix import CachedStates, PackedStates
+from brido.models.sharing.attention import share_attention
+from brido.models.sharing.packed_rows import CachedStates, PackedStates
 from brido.models.special_tokens import end_tokens, pad_token
-from brido.models.tokens import Sources, left_padded
+from brido.models.tokens import Sources
 from brido.utils.errors import ArgumentError, BridoError
 
 # Layers that look at earlier tokens through attention alone. What others keep of a text (a state, a
@@ -33,16 +29,16 @@ ATTENTION = {"full_attention", "sliding_attention", "chunked_attention"}
 class DecoderOnly(Family):
     """Facts about one family of decoder-only models.
 
-    packs: all texts of a document can share its prompt. For that every layer keeps its own keys and
-    values, and reaches attention through transformers' interface, with its window if it has one.
-    The model uses a mask of four dimensions as it is, one for each of its `layer_types`. Its logits
-    are its output layer's, with a soft cap or none.
+    shares: for that every layer keeps its own keys and values, and reaches attention through
+    transformers' interface, with its window if it has one. The model uses a mask of four dimensions
+    as it is, one for each of its `layer_types`. Its logits are its output layer's, with a soft cap
+    or none.
     """
 
     loader: ClassVar[Any] = AutoModelForCausalLM
     model_type: str
     has_positions: bool = True
-    packs: bool = True
+    shares: bool = True
 
     def prompt(self, parts: ModelParts) -> Prompt:
         return Prompt.of(parts.tokenizer, parts.reading)
@@ -109,8 +105,9 @@ class DecoderOnly(Family):
                 f"a prompt of {prompt} tokens and max_length ({limit}) are more than the model's "
                 f"{positions} positions: lower one of them"
             )
-        static = self.packs and can_replay(model, sources.ids.shape[1], limit)
-        steps = CausalSteps(model, sources, limit, self.packs, static)
+        shares = self.shares and share_attention(model)
+        static = shares and can_replay(model, sources.ids.shape[1], limit)
+        steps = PromptSteps(model, sources, limit, shares, static)
         return replayed(steps, steps.pasts, limit)
 
     def states(
@@ -121,15 +118,11 @@ class DecoderOnly(Family):
             raise ArgumentError(
                 "position 0 of candidate_ids must be the last token of the prompt once more"
             )
-        # Other attention takes no mask of this kind (flash_attention_2), or one to add (eager).
-        if not self.packs or model.config._attn_implementation not in ("sdpa", PACKED_ROWS):
+        if not (self.shares and share_attention(model)):
             return RepeatedStates(model, sources)
         # Keys and values that are kept have no gradient.
         keeps = passes > 1 and sources.ids.shape[1] > 1 and not torch.is_grad_enabled()
         return (CachedStates if keeps else PackedStates)(model, sources)
-
-    def training(self, model: PreTrainedModel) -> AbstractContextManager[Any]:
-        return packed_attention(model) if self.packs else nullcontext()
 
 
 def last_tokens(sources: Sources) -> Tensor:
@@ -168,78 +161,7 @@ def unknown_family(config: Any) -> DecoderOnly:
         "copy of the prompt, which is slow",
         stacklevel=3,
     )
-    return DecoderOnly(kind, packs=False)
-
-
-class CausalSteps(Steps):
-    """A batch of prompts [B, S], padded on either side, and what is written behind them.
-
-    Nothing is given: lengths count written tokens. With `shares` all rows of a document share its
-    prompt's keys and values (`prompt_attention.py`); without, each row has a copy. static: steps
-    are to be replayed (`replay.py`), from `pasts`.
-    """
-
-    pasts: Pasts | None = None
-
-    def __init__(
-        self,
-        model: PreTrainedModel,
-        sources: Sources,
-        limit: int,
-        shares: bool,
-        static: bool = False,
-    ) -> None:
-        """Reads the prompts; `limit` counts written tokens. BridoError: a prompt is empty."""
-        ids, mask = left_padded(sources)
-        self.prompts = ids.masked_fill(mask == 0, -1)
-        # Told nothing of the model, a cache keeps whole prompts, windows or not.
-        prompts = DynamicCache() if shares else DynamicCache(config=model.config)
-        self.logits, self.positions = _read(model, ids, mask, prompts)
-        self.past: SharedPrompt | RepeatedPrompt
-        if shares:
-            kind = DirectPrompt if is_direct(model) else SharedPrompt
-            self.past = kind(model, prompts, mask.bool(), limit, static)
-            self.pasts = self.past.own
-        else:
-            self.past = RepeatedPrompt(model, prompts, mask.bool())
-
-    def start(self, tokens: Tensor, rows_a_document: int) -> Tensor:
-        """See Steps; `tokens` are [B, 0]."""
-        documents = torch.arange(len(tokens), device=tokens.device)
-        rows = documents.repeat_interleave(rows_a_document)
-        self.positions = self.positions[rows]
-        self.past.take(rows)
-        return self.logits
-
-    def step(self, tokens: Tensor) -> Tensor:
-        logits = self.past.step(tokens, self.positions)
-        self.positions += 1
-        return logits
-
-    def reorder(self, rows: Tensor) -> None:
-        """See Steps; positions are the same in all rows of a document."""
-        self.past.take(rows)
-
-    def keep(self, documents: Tensor, rows_a_document: int) -> None:
-        rows = rows_of(documents, rows_a_document)
-        self.positions = self.positions[rows]
-        self.past.keep(documents, rows)
-
-
-def _read(
-    model: PreTrainedModel, ids: Tensor, mask: Tensor, cache: DynamicCache
-) -> tuple[Tensor, Tensor]:
-    """Logits [B, V] behind prompts padded on the left, and the next token's positions [B]."""
-    places = mask.cumsum(1)
-    logits = model(
-        input_ids=ids,
-        attention_mask=mask,
-        position_ids=(places - 1).clamp(min=0),
-        **{CACHE: cache},
-        use_cache=True,
-        logits_to_keep=1,
-    ).logits[:, -1]
-    return logits, places[:, -1]
+    return DecoderOnly(kind, shares=False)
 
 
 class RepeatedStates(States):

@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -33,12 +32,7 @@ from brido.models.interface import (
 from brido.models.plain_text import PlainText, encoded
 from brido.models.prompt import EncoderPrompt, own_prefix
 from brido.models.replay import can_replay, replayed
-from brido.models.sharing.cross_attention import (
-    SHARED,
-    no_mask,
-    shared_cross_attention,
-    source_mask,
-)
+from brido.models.sharing.attention import no_mask, share_attention, source_mask
 from brido.models.special_tokens import SpecialTokens
 from brido.models.tokens import Sources, padded
 from brido.utils.errors import BridoError
@@ -48,17 +42,19 @@ from brido.utils.errors import BridoError
 class EncoderDecoder(Family):
     """Facts about one family of encoder-decoders.
 
-    shares_source: all candidates of a document can share one set of the source's keys and values.
-    For that the decoder is built of BART's modules (`decoder_steps.py`), reaches attention through
-    transformers' interface alone and takes the batch size of the keys from the encoder states.
-    norm_first: BART's modules normalise what comes in, not what goes out, and the decoder at last.
+    shares: for that the decoder reaches attention through transformers' interface alone, takes the
+    batch size of the source's keys from the encoder states, and a mask of four dimensions as it is.
+    projects: logits are what the output layer makes of the decoder's states, and no more but
+    `final_logits_bias`. scaled_if: the setting with which those states are divided by the root of
+    their width first.
     """
 
     loader: ClassVar[Any] = AutoModelForSeq2SeqLM
     model_type: str
-    shares_source: bool = True
+    shares: bool = True
     has_positions: bool = True
-    norm_first: bool = False
+    projects: bool = True
+    scaled_if: str | None = None
     newline: str | None = None
     started: ClassVar[int] = 1
 
@@ -126,9 +122,9 @@ class EncoderDecoder(Family):
                 "lower it"
             )
         states, given = self.encode(model, sources), (start_token(model),)
-        if self.shares_source:
+        if self.shares and share_attention(model):
             static = can_replay(model, 0, limit)
-            steps = SharedSteps(model, states, sources.mask, given, limit, self.norm_first, static)
+            steps = SharedSteps(model, states, sources.mask, given, limit, static)
             return replayed(steps, steps.pasts, limit)
         return PlainSteps(model, states, (sources.mask > 0).long(), given)
 
@@ -136,14 +132,15 @@ class EncoderDecoder(Family):
         self, model: PreTrainedModel, sources: Sources, given: Tensor, passes: int
     ) -> States:
         states, mask = self.encode(model, sources), sources.mask
-        # transformers' layer checkpoints drop caches and run the attention again in the backward
-        # pass: with them each pass projects the source itself, and sharing needs a caller who keeps
-        # `training` open until the backward pass is over.
+        if not self.projects:
+            return PlainStates(model, states, (mask > 0).long())
+        if not (self.shares and share_attention(model)):
+            scaled = self.scaled_if is not None and getattr(model.config, self.scaled_if)
+            scale = model.config.d_model**-0.5 if scaled else 1.0
+            return RepeatingStates(model, states, (mask > 0).long(), scale)
+        # transformers' layer checkpoints drop caches: with them each pass projects the source.
         layers = model.training and torch.is_grad_enabled() and checkpoints_layers(model)
-        is_open = model.config._attn_implementation == SHARED
-        if self.shares_source and (is_open or not layers):
-            return SharingStates(model, states, mask, None if layers or passes == 1 else given)
-        return PlainStates(model, states, (mask > 0).long())
+        return SharingStates(model, states, mask, None if layers or passes == 1 else given)
 
     def written_positions(self, config: Any) -> int | None:
         return positions_in(config, "decoder") if self.has_positions else None
@@ -164,18 +161,15 @@ class EncoderDecoder(Family):
         states = pad_sequence(rows, batch_first=True)
         return pad(states, (0, 0, 0, sources.ids.shape[1] - states.shape[1]))
 
-    def training(self, model: PreTrainedModel) -> AbstractContextManager[Any]:
-        return shared_cross_attention(model) if self.shares_source else nullcontext()
-
 
 FAMILIES = (
     EncoderDecoder("bart"),
-    EncoderDecoder("mbart", norm_first=True),
+    EncoderDecoder("mbart"),
     EncoderDecoder("marian"),
-    EncoderDecoder("pegasus", norm_first=True, newline="<n>"),
-    EncoderDecoder("t5", shares_source=False, has_positions=False),
-    EncoderDecoder("mt5", shares_source=False, has_positions=False),
-    EncoderDecoder("umt5", shares_source=False, has_positions=False),
+    EncoderDecoder("pegasus", newline="<n>"),
+    EncoderDecoder("t5", False, has_positions=False, scaled_if="scale_decoder_outputs"),
+    EncoderDecoder("mt5", False, has_positions=False),
+    EncoderDecoder("umt5", False, has_positions=False, scaled_if="tie_word_embeddings"),
 )
 
 
@@ -192,7 +186,8 @@ def unknown_family(config: Any) -> EncoderDecoder:
     positions = not relative or hasattr(config, "encoder_attention_type")
     return EncoderDecoder(
         model_type,
-        shares_source=False,
+        shares=False,
+        projects=False,
         has_positions=positions,
         # PEGASUS-X and BigBird-PEGASUS have PEGASUS's tokenizer.
         newline="<n>" if "pegasus" in model_type else None,
@@ -223,19 +218,39 @@ class PlainStates(States):
         self.model, self.states, self.mask = model, states, mask
 
     def hidden(self, ids: Tensor, scored: Tensor) -> Tensor:
-        return _logits(self.model, self.states, self.mask, ids).flatten(0, 1)[scored]
+        texts = len(ids) // len(self.states)
+        logits: Tensor = self.model(
+            encoder_outputs=EncoderStates(self.states.repeat_interleave(texts, 0)),
+            attention_mask=self.mask.repeat_interleave(texts, 0),
+            decoder_input_ids=ids,
+            use_cache=False,
+        ).logits
+        return logits.flatten(0, 1)[scored]
 
 
-def _logits(model: PreTrainedModel, states: Tensor, mask: Tensor, ids: Tensor) -> Tensor:
-    """Logits [B * n, T, V] of n texts of each document, `ids` [B * n, T], by the whole model."""
-    texts = len(ids) // len(states)
-    logits: Tensor = model(
-        encoder_outputs=EncoderStates(states.repeat_interleave(texts, 0)),
-        attention_mask=mask.repeat_interleave(texts, 0),
-        decoder_input_ids=ids,
-        use_cache=False,
-    ).logits
-    return logits
+class RepeatingStates(States):
+    """The model's own decoder with repeated encoder states, which `scale` multiplies at the end."""
+
+    def __init__(
+        self, model: PreTrainedModel, states: Tensor, mask: Tensor, scale: float = 1.0
+    ) -> None:
+        self.model, self.states, self.mask, self.scale = model, states, mask, scale
+        self.head = _head(model)
+
+    def hidden(self, ids: Tensor, scored: Tensor) -> Tensor:
+        texts = len(ids) // len(self.states)
+        hidden: Tensor = self.model.get_decoder()(
+            input_ids=ids,
+            encoder_hidden_states=self.states.repeat_interleave(texts, 0),
+            encoder_attention_mask=self.mask.repeat_interleave(texts, 0),
+            use_cache=False,
+        )[0]
+        return hidden.flatten(0, 1)[scored] * self.scale
+
+
+def _head(model: PreTrainedModel) -> Head:
+    bias = getattr(model, "final_logits_bias", None)
+    return Head(model.get_output_embeddings().weight, None if bias is None else bias[0])
 
 
 class SharingStates(States):
@@ -244,9 +259,7 @@ class SharingStates(States):
     def __init__(
         self, model: PreTrainedModel, states: Tensor, mask: Tensor, start: Tensor | None
     ) -> None:
-        self.model, self.states = model, states
-        bias = getattr(model, "final_logits_bias", None)
-        self.head = Head(model.get_output_embeddings().weight, None if bias is None else bias[0])
+        self.model, self.states, self.head = model, states, _head(model)
         hides = not bool(mask.all())
         self.mask = source_mask(mask) if hides else no_mask(states.device)
         self.source: DynamicCache | None = None
@@ -263,15 +276,14 @@ class SharingStates(States):
         return self._decode(ids, cache).flatten(0, 1)[scored]
 
     def _decode(self, ids: Tensor, cache: EncoderDecoderCache | None) -> Tensor:
-        # Entered for each call, because a checkpointed pass runs again in the backward pass.
-        with shared_cross_attention(self.model):
-            return self.model.get_decoder()(
-                input_ids=ids,
-                encoder_hidden_states=self.states,
-                encoder_attention_mask=self.mask,
-                **{CACHE: cache},
-                use_cache=cache is not None,
-            )[0]
+        hidden: Tensor = self.model.get_decoder()(
+            input_ids=ids,
+            encoder_hidden_states=self.states,
+            encoder_attention_mask=self.mask,
+            **{CACHE: cache},
+            use_cache=cache is not None,
+        )[0]
+        return hidden
 
 
 class _NoCache(DynamicCache):

@@ -26,7 +26,7 @@ class GlobalAttention(EncoderDecoder):
     """A family whose first token has global attention, and every token whose mask is GLOBAL."""
 
     marks: ClassVar[tuple[int, ...]] = (0, 1, GLOBAL)
-    shares_source: bool = False
+    shares: bool = False
 
     def prompt(self, parts: ModelParts) -> EncoderPrompt:
         """See Family; documents spell the separators between them."""

@@ -6,7 +6,6 @@ ask it for `steps` and `states` and compare no model types themselves.
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar, NamedTuple
 
 import torch
@@ -93,18 +92,22 @@ class Steps(ABC):
 class States(ABC):
     """A model that has read B documents and scores texts of them.
 
-    head: what turns `hidden` into logits; None where `hidden` gives the logits themselves.
+    head: what turns `hidden` into logits; None where that is more than a product (`logits`).
     """
 
     head: Head | None = None
 
     @abstractmethod
     def hidden(self, ids: Tensor, scored: Tensor) -> Tensor:
-        """Hidden states (or logits) [scored tokens, D or V] that predict the scored tokens.
+        """Hidden states [scored tokens, D] that predict the scored tokens.
 
         ids [B * n, T]: n texts a document, the given token first and the last token left out;
         scored: flat indices into [B, n, T].
         """
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """Logits [R, V] of hidden states [R, D] where there is no head; or they are logits."""
+        return hidden
 
 
 class Family(ABC):
@@ -113,8 +116,9 @@ class Family(ABC):
     loader: the class of transformers that loads it. has_positions: the model has a table of
     positions, so longer texts can be neither read nor written. newline: what the tokenizer writes
     for a new line in decoded text. started: how many given tokens a written sequence starts with.
-    packs: `States.hidden` spends nothing on padding, but reads the source again. marks: what a mask
-    may hold: 0 for padding, 1 for a token, and what a family adds.
+    shares: all texts of a document can share the keys and values of what was read of it, where the
+    model has transformers' usual attention (`sharing/attention.py`). marks: what a mask may hold: 0
+    for padding, 1 for a token, and what a family adds.
     """
 
     loader: ClassVar[Any]
@@ -123,7 +127,7 @@ class Family(ABC):
     newline: str | None = None
     started: ClassVar[int] = 0
     marks: ClassVar[tuple[int, ...]] = (0, 1)
-    packs: bool = False
+    shares: bool = False
 
     def special(self, model: PreTrainedModel) -> SpecialTokens:
         """The tokens that steer what a model writes. Raise BridoError if they are not usable."""
@@ -173,10 +177,6 @@ class Family(ABC):
 
         given [B, 1]: the token before the texts.
         """
-
-    def training(self, model: PreTrainedModel) -> AbstractContextManager[Any]:
-        """A block around forward and backward passes, with what `States.hidden` patches."""
-        return nullcontext()
 
     def positions(self, config: Any) -> int | None:
         """How many tokens a model can read (and write); None where it sets no limit."""

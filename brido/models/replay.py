@@ -57,8 +57,9 @@ def replayed(steps: Steps, pasts: Pasts | None, limit: int) -> Steps:
 class ReplayedSteps(Steps):
     """Steps whose keys and values lie in `StaticPasts`; each but the first is a replay.
 
-    documents: which documents of the recorded batch the caller still asks for, and rows: their
-    rows; None for all.
+    What is recorded has its own batch, of `batch` documents. Documents that the caller drops stay
+    in it at first, written on for nothing. asked: which of the batch the caller still asks for, and
+    rows: where in the batch the caller's rows are; None for all.
     """
 
     def __init__(self, steps: Steps, pasts: StaticPasts, limit: int) -> None:
@@ -67,14 +68,14 @@ class ReplayedSteps(Steps):
 
     def start(self, tokens: Tensor, rows_a_document: int) -> Tensor:
         logits = self.steps.start(tokens, rows_a_document)
-        self.pasts.length = tokens.shape[1]
+        self.pasts.written = tokens.shape[1]
         self._begin(len(tokens), rows_a_document, tokens.device)
         return logits
 
     def _begin(self, documents: int, rows_a_document: int, device: torch.device) -> None:
         """Nothing is recorded of steps of this many rows."""
-        self.width = documents
-        self.documents: Tensor | None = None
+        self.batch = documents
+        self.asked: Tensor | None = None
         self.rows: Tensor | None = None
         self.tokens = torch.zeros(documents * rows_a_document, dtype=torch.long, device=device)
         self.warm = False
@@ -92,26 +93,28 @@ class ReplayedSteps(Steps):
                 self.recorded = record(self.steps.step, self.tokens)
             replay, logits = self.recorded
             replay()
-        self.pasts.length += 1
+        self.pasts.written += 1
         return logits if self.rows is None else logits.index_select(0, self.rows)
 
     def reorder(self, rows: Tensor) -> None:
+        """See Steps; rows of the batch that nobody asks for stay where they are."""
         if self.rows is not None:
             every = torch.arange(len(self.tokens), device=rows.device)
             rows = every.index_copy_(0, self.rows, self.rows.index_select(0, rows))
         self.steps.reorder(rows)
 
     def keep(self, documents: Tensor, rows_a_document: int) -> None:
-        """See Steps. Fewer rows are recorded anew where that pays, else all are written on."""
-        if self.documents is not None:
-            documents = self.documents.index_select(0, documents)
-        steps_left = self.limit - self.pasts.length
-        if 2 * len(documents) > self.width or steps_left < LEAST_STEPS:
-            self.documents, self.rows = documents, rows_of(documents, rows_a_document)
-        else:
-            # Its memory is given back before more is asked for.
+        """See Steps. They are recorded anew if half of the batch is gone and enough steps are left;
+        else all of it is written on."""
+        if self.asked is not None:  # the caller counts those that it asks for
+            documents = self.asked.index_select(0, documents)
+        half_gone = 2 * len(documents) <= self.batch
+        if half_gone and self.limit - self.pasts.written >= LEAST_STEPS:
+            # Before more memory is asked for, this gives back what was recorded.
             self._begin(len(documents), rows_a_document, documents.device)
             self.steps.keep(documents, rows_a_document)
+        else:
+            self.asked, self.rows = documents, rows_of(documents, rows_a_document)
 
 
 def warm_up(step: Step, tokens: Tensor) -> Tensor:

@@ -1,7 +1,6 @@
 """Contrastive training of a language model on ranked candidates, as a task of the loop."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -144,10 +143,6 @@ class ContrastiveTask(Task):
         ranked = self.settings.gamma > 0
         batch = self.batches.batch(chunk, candidates=ranked)
         return anchored(batch, chunk, self._anchors) if ranked and self._anchors else batch
-
-    def context(self) -> AbstractContextManager[Any]:
-        # Open until the last backward pass: layer checkpoints run the attention again there.
-        return self.language.family.training(self.model)
 
     def measures(self, autocast: Callable[[], Any]) -> dict[str, float]:
         if self.validation is None:

@@ -15,7 +15,7 @@ from torch import Tensor
 from brido.likelihood import information, information_terms
 from brido.likelihood.information import cross_log_probability
 from brido.models.decoder_only import last_tokens
-from brido.models.sharing.shared_prefix import CachedStates
+from brido.models.sharing.packed_rows import CachedStates
 from brido.models.tokens import Sources
 from brido.utils.errors import BridoError
 

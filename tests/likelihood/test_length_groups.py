@@ -1,13 +1,9 @@
-"""Groups by length against every way to cut the candidates, tried one by one."""
-
-import itertools
+"""Groups by length: who is in them, how long they are, and where their scored tokens stand."""
 
 import pytest
 import torch
 
-from brido.likelihood.length_groups import PASS_TOKENS, PASS_TOKENS_ACCELERATOR, group_by_length
-
-PRICES = {"cpu": PASS_TOKENS["cpu"], "cuda": PASS_TOKENS_ACCELERATOR, "xpu": 2048}
+from brido.likelihood.length_groups import group_by_length
 
 
 def drawn(seed, documents, candidates, tokens):
@@ -20,39 +16,25 @@ def drawn(seed, documents, candidates, tokens):
     return scored, lengths
 
 
-def cheapest(longest, most, price):
-    """The least cost of all ways to cut candidates of these falling lengths into groups."""
-    count = len(longest)
-    costs = []
-    for cuts in itertools.chain.from_iterable(
-        itertools.combinations(range(1, count), number) for number in range(count)
-    ):
-        bounds = list(itertools.pairwise([0, *cuts, count]))
-        if all(end - start <= most for start, end in bounds):
-            costs.append(sum((end - start) * longest[start] + price for start, end in bounds))
-    return min(costs)
-
-
-@pytest.mark.parametrize("device", PRICES)
-@pytest.mark.parametrize("largest", [None, 1, 2, 9])
-@pytest.mark.parametrize(("documents", "candidates"), [(1, 1), (1, 6), (3, 5), (4, 2)])
-def test_every_candidate_once_its_scored_tokens_and_the_cheapest_cuts(
-    documents, candidates, largest, device
-):
+@pytest.mark.parametrize(
+    ("candidates", "largest", "sizes"),
+    [
+        (1, None, [1]), (6, None, [6]), (6, 9, [6]), (6, 6, [6]), (6, 2, [2, 2, 2]),
+        (5, 2, [2, 2, 1]), (10, 4, [4, 3, 3]), (2, 1, [1, 1]), (40, None, [40]),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("documents", [1, 3])
+def test_every_candidate_once_in_groups_of_equal_size(documents, candidates, largest, sizes):
     for seed in range(6):
         scored, lengths = drawn(seed, documents, candidates, (12, 150, 2000)[seed % 3])
-        groups = group_by_length(scored, largest, device)
+        groups = group_by_length(scored, largest)
         order = torch.cat([group.members for group in groups], dim=1)
         # Longest first; equal ones in their order.
         assert order.tolist() == lengths.argsort(dim=1, descending=True, stable=True).tolist()
-        longest = lengths.sort(1, descending=True).values.amax(0).tolist()
-        most = min(largest or candidates, candidates)
-        price, cost, start = PRICES[device] / documents, 0.0, 0
-        for group in groups:
-            size = group.members.shape[1]
-            assert 1 <= size <= most
+        assert [group.members.shape[1] for group in groups] == sizes
+        longest, start = lengths.sort(1, descending=True).values.amax(0).tolist(), 0
+        for group, size in zip(groups, sizes, strict=True):
             assert group.length == longest[start]
-            cost += size * group.length + price
             start += size
             wanted = [
                 (document * size + place) * group.length + token
@@ -61,20 +43,3 @@ def test_every_candidate_once_its_scored_tokens_and_the_cheapest_cuts(
                 for token in scored[document, member].nonzero()[:, 0].tolist()
             ]
             assert group.places.tolist() == wanted
-        assert cost == pytest.approx(cheapest(longest, most, price), rel=1e-12)
-
-
-def test_a_processor_is_what_is_meant_where_no_device_is_named():
-    """A pass costs as much as 128 tokens there: less than the second text's 390 of padding."""
-    scored = torch.arange(400) < torch.tensor([[[400], [10]]])
-    assert [group.length for group in group_by_length(scored)] == [400, 10]
-    assert [group.length for group in group_by_length(scored, device="cuda")] == [400]
-    assert [group.length for group in group_by_length(scored, packs=True)] == [400]
-
-
-def test_many_candidates_of_equal_lengths_keep_their_order():
-    """A sort that is not stable mixes them from 17 on."""
-    lengths = torch.randint(1, 4, (2, 40), generator=torch.Generator().manual_seed(0))
-    (group,) = group_by_length(torch.arange(3) < lengths[..., None], packs=True)
-    wanted = [sorted(range(40), key=lambda place: -row[place]) for row in lengths.tolist()]
-    assert group.members.tolist() == wanted

@@ -1,7 +1,6 @@
 """f(S) of both kinds of models against one plain forward pass a candidate, in float64."""
 
 import dataclasses
-from contextlib import nullcontext
 
 import pytest
 import tiny_decoders
@@ -15,10 +14,10 @@ from tiny_decoders import EOS, SHAPE, TOKENS, build_decoder
 from tiny_models import build_model
 from torch.testing import assert_close
 
-from brido.likelihood import length_groups, likelihood, projection
+from brido.likelihood import likelihood, projection
 from brido.likelihood.likelihood import candidate_log_likelihood, sequence_statistics
 from brido.models import family as families
-from brido.models.sharing.shared_prefix import PackedStates, pack, visible
+from brido.models.sharing.packed_rows import PackedStates, packed_rows, visible
 from brido.models.tokens import Sources
 
 MORE = {
@@ -54,40 +53,34 @@ def build(name: str) -> transformers.PreTrainedModel:
 @pytest.mark.parametrize("chunked", [False, True])
 @pytest.mark.parametrize("name", FAMILIES)
 def test_as_one_plain_forward_a_candidate(name, chunked, monkeypatch):
-    """`chunked`: many length groups, and the projection in chunks of 16 rows."""
+    """`chunked`: several length groups, and the projection in chunks of 16 rows."""
     if chunked:
-        monkeypatch.setitem(length_groups.PASS_TOKENS, "cpu", 0)
         monkeypatch.setitem(projection.CHUNK_ELEMENTS, "cpu", 1)
-        for least in ("LEAST_ROWS", "LEAST_ROWS_GRADIENT"):
+        for least in ("LEAST_ROWS", "LEAST_ROWS_GRADIENT", "ROWS"):
             monkeypatch.setattr(projection, least, 16)
     model = build(name)
     for side in ("left", "right"):
         ids, mask, texts, lengths = block(model, [11, 4, 7], 5, 8, 3, side)
         expected = plain(model, ids, mask, texts, lengths) / lengths.double() ** 0.6
         # Here lengths are up to the first pad.
-        found = candidate_log_likelihood(model, ids, mask, texts, length_penalty=0.6)
+        micro_batch = 2 if chunked else None
+        found = candidate_log_likelihood(model, ids, mask, texts, 0.6, micro_batch=micro_batch)
         assert_close(found, expected, **EXACT)
         assert_close(gradients(model, found), gradients(model, expected), **EXACT)
-    assert model.config._attn_implementation == "sdpa"
     assert model.training
 
 
 @pytest.mark.parametrize("name", ["bart", "t5", *tiny_decoders.CLASSES])
 def test_micro_batches_and_layer_checkpoints_leave_every_number(name):
     model = build(name)
-    family = families.family_of(model.config)
     ids, mask, texts, lengths = block(model, [9, 5], 5, 6, 5)
     wanted = gradients(model, candidate_log_likelihood(model, ids, mask, texts, 1.0, lengths))
     for layers in (False, True):
         if layers:
             model.gradient_checkpointing_enable({"use_reentrant": False})
         for micro_batch in (None, 1, 2):
-            for inside in (False, True):
-                with family.training(model) if inside else nullcontext():
-                    found = candidate_log_likelihood(
-                        model, ids, mask, texts, 1.0, lengths, micro_batch
-                    )
-                    assert_close(gradients(model, found), wanted, **EXACT)
+            found = candidate_log_likelihood(model, ids, mask, texts, 1.0, lengths, micro_batch)
+            assert_close(gradients(model, found), wanted, **EXACT)
 
 
 @pytest.fixture
@@ -115,15 +108,22 @@ def test_micro_batches_run_one_by_one_and_again_for_the_gradient(micro_batch, pa
     assert sum(size for size, _ in ran) == (5 if micro_batch is None else 10)
 
 
-@torch.no_grad()
-def test_where_a_pass_is_free_each_length_has_its_own(ran, monkeypatch):
-    monkeypatch.setitem(length_groups.PASS_TOKENS, "cpu", 0)
-    model = build("bart")
+@pytest.mark.parametrize("name", ["t5", "gemma3"])
+def test_no_more_logits_than_a_chunks_exist_at_a_time(name, monkeypatch):
+    """Of models too whose logits are more than a product: scaled, or with a soft cap."""
+    for least in ("LEAST_ROWS", "LEAST_ROWS_GRADIENT", "ROWS"):
+        monkeypatch.setattr(projection, least, 4)
+    monkeypatch.setitem(projection.CHUNK_ELEMENTS, "cpu", 1)
+    seen, real = [], projection._logits
+    monkeypatch.setattr(projection, "_logits", lambda *of: seen.append(len(of[0])) or real(*of))
+    model = build(name)
+    output = model.get_output_embeddings()
+    output.register_forward_hook(lambda _, __, logits: seen.append(logits[..., 0].numel()))
     ids, mask, texts, lengths = block(model, [9, 5], 5, 6, 5)
-    candidate_log_likelihood(model, ids, mask, texts, 1.0, lengths)
-    cuts = [length for _, length in ran]
-    assert cuts == sorted(set(lengths.sort(1).values.amax(0).tolist()), reverse=True)
-    assert len(cuts) > 1
+    value = candidate_log_likelihood(model, ids, mask, texts, 1.0, lengths)
+    gradients(model, value)
+    assert max(seen) == 4
+    assert sum(seen) == 2 * lengths.sum()
 
 
 def test_micro_batches_draw_the_same_dropout_again():
@@ -199,14 +199,12 @@ def test_any_shape(prompts, number, longest, side, micro_batch, name, seed):
 
 @torch.no_grad()
 def test_a_prompt_is_read_once_for_all_its_candidates(monkeypatch):
-    """Of whatever lengths: texts that are packed need no second pass."""
-    monkeypatch.setitem(length_groups.PASS_TOKENS, "cpu", 0)
     model = build("llama")
     ids, mask, texts, lengths = block(model, [9, 9], 5, 6, 5)
     seen, real = [], PackedStates.hidden
 
     def spy(self, rows, scored):
-        seen.append(pack(self.sources, rows, scored).ids.shape[1])
+        seen.append(packed_rows(self.sources, rows, scored).ids.shape[1])
         return real(self, rows, scored)
 
     monkeypatch.setattr(PackedStates, "hidden", spy)
@@ -218,7 +216,7 @@ def test_a_prompt_is_read_once_for_all_its_candidates(monkeypatch):
 def test_a_window_counts_positions_of_a_text_of_its_own():
     ids = torch.tensor([[5, 6, 7, 8]])
     texts = torch.tensor([[[8, 4, 4, 4], [8, 5, 5, 5]]])
-    rows = pack(Sources(ids, torch.ones_like(ids)), texts[0], torch.arange(8))
+    rows = packed_rows(Sources(ids, torch.ones_like(ids)), texts[0], torch.arange(8))
     assert rows.positions.tolist() == [[0, 1, 2, 3, 4, 5, 6, 4, 5, 6]]
     assert rows.owners.tolist() == [[0, 0, 0, 0, 1, 1, 1, 2, 2, 2]]
     # The second text's first token is the tenth's neighbour in the row only.
@@ -233,7 +231,7 @@ def test_attention_that_takes_no_masks_runs_repeated(why, monkeypatch):
     ids, mask, texts, lengths = block(model, [5, 3], 2, 4, 3)
     packed = candidate_log_likelihood(model, ids, mask, texts, 1.0, lengths)
     if why == "the family":
-        repeats = dataclasses.replace(families.family_of(model.config), packs=False)
+        repeats = dataclasses.replace(families.family_of(model.config), shares=False)
         monkeypatch.setitem(families.FAMILIES, "llama", repeats)
     else:
         model.set_attn_implementation("eager")

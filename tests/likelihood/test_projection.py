@@ -10,6 +10,7 @@ from torch.testing import assert_close
 
 from brido.likelihood import projection
 from brido.likelihood.projection import of_tokens, token_log_probability
+from brido.models.interface import States
 
 ROWS, WIDTH, VOCABULARY = 7, 5, 11
 EXACT = {"rtol": 1e-12, "atol": 1e-12}
@@ -165,11 +166,36 @@ def test_under_autocast_the_mean_over_the_vocabulary_stays_in_float32(monkeypatc
     assert abs(exact + torch.tensor(8.0).log()) > 1e-4
 
 
-def test_where_a_model_has_no_head_hidden_states_are_its_logits(monkeypatch):
+class Capped(States):
+    """A model whose head is more than a product."""
+
+    def hidden(self, ids, scored):
+        raise NotImplementedError
+
+    def logits(self, hidden):
+        return torch.tanh(hidden) * 3
+
+
+@pytest.mark.parametrize("rows", [3, 7, 8])
+def test_a_head_of_another_kind_runs_in_chunks(rows, monkeypatch):
+    monkeypatch.setattr(projection, "ROWS", rows)
+    (hidden, *_), targets = drawn()
+    hidden.requires_grad_()
+    targets %= WIDTH
+    every = (torch.tanh(hidden) * 3).log_softmax(-1)
+    expected = every.gather(1, targets[:, None])[:, 0], every.mean(-1)
+    values = of_tokens(Capped(), hidden, targets)
+    assert_close(values, expected, **EXACT)
+    found, wanted = (torch.autograd.grad(weighted(*pair), hidden) for pair in (values, expected))
+    assert_close(found, wanted, **EXACT)
+
+
+def test_logits_of_half_precision_are_summed_in_float32(monkeypatch):
     monkeypatch.undo()
     inputs, targets = drawn(torch.float32)
+    monkeypatch.setattr(Capped, "logits", States.logits)
     logits = inputs[0].bfloat16()
-    log_probability, mean = of_tokens(logits, None, targets % WIDTH)
+    log_probability, mean = of_tokens(Capped(), logits, targets % WIDTH)
     expected = logits.float().log_softmax(-1)
     assert log_probability.dtype == torch.float32
     assert torch.equal(log_probability, expected.gather(1, (targets % WIDTH)[:, None])[:, 0])

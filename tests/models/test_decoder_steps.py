@@ -9,11 +9,8 @@ import transformers
 from tiny_decoders import build_decoder, build_prompts
 from tiny_models import CONFIGURATIONS, build_model, build_sources
 
-from brido.models import decoder_only
-from brido.models.decoder_only import CausalSteps
-from brido.models.decoder_steps import PlainSteps, SharedSteps
+from brido.models.decoder_steps import PlainSteps, PromptSteps, SharedSteps
 from brido.models.family import family_of
-from brido.models.sharing.direct_prompt import DirectPrompt, is_direct
 from brido.models.tokens import Sources
 from brido.search import SearchSettings, beam_search, diverse_beam_search
 from brido.utils.errors import BridoError
@@ -63,7 +60,7 @@ def test_steps_have_the_logits_of_the_whole_sequence(family, prefix, side):
         model = build_model("t5", 1) if family == "t5" else published_model(family)
         sources, mask = build_sources("bart", 2, DOCUMENTS, 9, padded=side == "right")
     steps = family_of(model.config).steps(model, Sources(sources, mask), prefix + STEPS)
-    assert isinstance(steps, {"t5": PlainSteps}.get(family, SharedSteps if prefix else CausalSteps))
+    assert isinstance(steps, {"t5": PlainSteps}.get(family, SharedSteps if prefix else PromptSteps))
     history = tokens_of(3, DOCUMENTS, prefix)
     logits = steps.start(history, ROWS)
     torch.testing.assert_close(logits, full_logits(model, sources, mask, history))
@@ -83,24 +80,6 @@ def test_steps_have_the_logits_of_the_whole_sequence(family, prefix, side):
             steps.keep(left, ROWS)
             sources, mask = sources[left], mask[left]
             history = history.view(DOCUMENTS, ROWS, -1)[left].flatten(0, 1)
-
-
-@pytest.mark.parametrize("autocast", [False, True])
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-@pytest.mark.parametrize("family", ["llama", "qwen2", "qwen3"])
-def test_a_direct_step_has_every_bit_of_the_forward_pass(family, dtype, autocast, monkeypatch):
-    model = build_decoder(family, 3).to(dtype)
-    assert is_direct(model)
-    prompts, mask = build_prompts(5, DOCUMENTS, 9, padded=True, side="left")
-    logits: list[list[torch.Tensor]] = []
-    for direct in (True, False):
-        monkeypatch.setattr(decoder_only, "is_direct", lambda _, direct=direct: direct)
-        with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16, autocast):
-            steps = family_of(model.config).steps(model, Sources(prompts, mask), STEPS)
-            assert isinstance(steps.past, DirectPrompt) is direct
-            steps.start(torch.empty(DOCUMENTS, 0, dtype=torch.long), ROWS)
-            logits.append([steps.step(tokens_of(n, DOCUMENTS * ROWS)) for n in range(STEPS)])
-    assert all(map(torch.equal, *logits))
 
 
 @pytest.mark.parametrize("family", CONFIGURATIONS)
@@ -130,9 +109,9 @@ def test_a_prompt_is_kept_once_for_all_its_rows():
         steps.start(torch.empty(3, 0, dtype=torch.long), 8)
         logits = steps.step(torch.full((24,), 5))
         assert len(logits) == 24
-        assert [len(key) for key, _ in steps.past.prompts] == [3, 3]
+        assert [len(key) for key, _ in steps.shared.prompts] == [3, 3]
         steps.keep(torch.tensor([2, 0]), 8)
-        assert [len(key) for key, _ in steps.past.prompts] == [2, 2]
+        assert [len(key) for key, _ in steps.shared.prompts] == [2, 2]
 
 
 @pytest.mark.parametrize("family", ["llama", "gemma3"])

@@ -37,8 +37,7 @@ def _families_as_before(monkeypatch):
 def test_an_unknown_family_is_named_once_and_treated_carefully(config, named):
     with pytest.warns(UserWarning, match=named):
         family = families.family_of(config)
-    assert not getattr(family, "shares_source", False)
-    assert not family.packs
+    assert not family.shares
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         families.family_of(config)
@@ -109,7 +108,7 @@ def test_a_family_from_outside_is_searched_and_scored(monkeypatch):
     expected = beam_search(model, source.flip(1), mask, settings).sequences
     likelihood = candidate_log_likelihood(model, source.flip(1), mask, expected, 1.0)
 
-    toy = Reversed("toy", shares_source=False)
+    toy = Reversed("toy", shares=False)
     families.register(toy)
     monkeypatch.setattr(type(model.config), "model_type", "toy")
     found = beam_search(model, source, mask, settings).sequences

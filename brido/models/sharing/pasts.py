@@ -1,7 +1,10 @@
 """Keys and values of the tokens that the rows of a search have written so far."""
 
+from typing import Any
+
 import torch
 from torch import Tensor
+from transformers import DynamicCache
 
 # Elements of a cache that are reordered at once: on a processor half a MiB or one, on an
 # accelerator 64 or 128 MiB.
@@ -41,81 +44,89 @@ class Past:
                 torch.index_select(used, 1, rows, out=self.buffers[place][: self.length])
 
 
-class Pasts:
-    """The `Past` of every layer.
+class Pasts(DynamicCache):
+    """The `Past` of every layer, as a model of transformers fills and reads it.
 
-    hidden: [t], True where a layer's keys and values are not to be looked at; None: nowhere.
+    seen: [t], False where a layer's keys and values are not to be looked at; None: nowhere.
     """
 
-    hidden: Tensor | None = None
+    seen: Tensor | None = None
 
     def __init__(self, limit: int, layers: int) -> None:
-        self.layers = [Past(limit) for _ in range(layers)]
+        super().__init__()
+        self.own = [Past(limit) for _ in range(layers)]
 
-    @property
-    def length(self) -> int:
-        """How many tokens every row has written."""
-        return self.layers[0].length
+    def begin(self) -> None:
+        """One more token of every row comes next."""
 
-    def begin(self) -> int | Tensor:
-        """The place of the token whose keys and values come next: an index of a table's rows."""
-        return self.length
+    def get_seq_length(self, layer_idx: int = 0) -> Any:
+        """How many tokens every row has written: the place of the next, which models ask for."""
+        return self.own[layer_idx].length
 
-    def append(self, layer: int, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-        """All keys and values [R, H, t, D] of a layer, after those [R, H, D] of one more token."""
-        key, value = self.layers[layer].append(key, value)
+    # Releases of transformers pass different things after the layer.
+    def update(
+        self, key_states: Tensor, value_states: Tensor, layer_idx: int, *_: Any, **__: Any
+    ) -> tuple[Tensor, Tensor]:
+        """All keys and values [R, H, t, D] of a layer, after those [R, H, 1, D] of one token."""
+        key, value = self.own[layer_idx].append(key_states[:, :, 0], value_states[:, :, 0])
         return key, value
 
-    def take(self, rows: Tensor) -> None:
-        """Keep `rows` (any number, in their order, repeats allowed)."""
-        for past in self.layers:
+    def reorder_cache(self, beam_idx: Tensor) -> None:
+        """Keep these rows (any number, in their order, repeats allowed)."""
+        for past in self.own:
             if past.length:
-                past.take(rows)
+                past.take(beam_idx)
 
 
 class StaticPasts(Pasts):
     """The same, so that every step is the same work on the same memory and can be replayed.
 
     All layers' keys and values lie in one buffer [limit, layers, 2, R, H, D]. A layer always gets
-    the whole of it, t = limit, and `hidden` says what was not written yet. The place of the next
-    token lies on the device. length: counted by who replays (`brido.models.replay`), since a replay
-    runs nothing of Python; on it depends only how much is reordered.
+    the whole of it, t = limit, and `seen` says what was written. The place of the next token lies
+    on the device. written: how many tokens were, counted by who replays (`brido.models.replay`),
+    since a replay runs nothing of Python; on it depends only how much is reordered.
     """
 
-    length = 0
+    written = 0
 
     def __init__(self, limit: int, layers: int, device: torch.device) -> None:
+        super().__init__(limit, 0)
         self.shape = limit, layers, 2
         self.place = torch.full((1,), -1, device=device)
         self.places = torch.arange(limit, device=device)
         self.buffer: Tensor | None = None
 
-    def begin(self) -> Tensor:
-        """See Pasts: [1]."""
+    def begin(self) -> None:
+        """See Pasts."""
         self.place += 1
-        self.hidden = self.places > self.place
+        self.seen = self.places <= self.place
+
+    def get_seq_length(self, layer_idx: int = 0) -> Any:
+        """See Pasts: [1], on the device."""
         return self.place
 
-    def append(self, layer: int, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+    def update(
+        self, key_states: Tensor, value_states: Tensor, layer_idx: int, *_: Any, **__: Any
+    ) -> tuple[Tensor, Tensor]:
         """See Pasts."""
         if self.buffer is None:
-            # Zeros: what is hidden weighs nothing, but nothing times NaN is NaN.
-            self.buffer = key.new_zeros(*self.shape, *key.shape)
-        keys, values = self.buffer[:, layer].unbind(1)
-        keys.index_copy_(0, self.place, key[None])
-        values.index_copy_(0, self.place, value[None])
+            # Zeros: what is not seen weighs nothing, but nothing times NaN is NaN.
+            self.buffer = key_states.new_zeros(*self.shape, *key_states[:, :, 0].shape)
+        keys, values = self.buffer[:, layer_idx].unbind(1)
+        keys.index_copy_(0, self.place, key_states[None, :, :, 0])
+        values.index_copy_(0, self.place, value_states[None, :, :, 0])
         return keys.permute(1, 2, 0, 3), values.permute(1, 2, 0, 3)
 
-    def take(self, rows: Tensor) -> None:
+    def reorder_cache(self, beam_idx: Tensor) -> None:
         """See Pasts; as many rows as before are moved in place."""
         if self.buffer is None:
             return
-        if len(rows) != self.buffer.shape[3]:
-            self.buffer = self.buffer.index_select(3, rows)
+        if len(beam_idx) != self.buffer.shape[3]:
+            self.buffer = self.buffer.index_select(3, beam_idx)
             return
         tokens = max(1, DEVICE_PIECE // self.buffer[0].numel())
-        for piece in self.buffer[: self.length].split(tokens):
-            piece.copy_(piece.index_select(3, rows))
+        for piece in self.buffer[: self.written].split(tokens):
+            piece.copy_(piece.index_select(3, beam_idx))
 
 
 def new_pasts(limit: int, layers: int, static_on: torch.device | None) -> Pasts:

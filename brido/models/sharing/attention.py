@@ -1,0 +1,133 @@
+"""The attention through which all texts of a document share what was read of it.
+
+transformers repeats a source's or prompt's keys and values for every candidate, and so projects,
+stores and reads them N times. Here they keep their batch of B documents, in three ways:
+
+* Cross-attention of an encoder-decoder: B rows of keys meet B * N rows of queries. The N texts of a
+  document are folded into the query axis (a view, no copy). That works for one token with a cache,
+  for many, and with gradients.
+* A step behind a prompt: `SharedPrompt` has the prompt's keys and values, the call the row's own.
+* Texts packed behind their prompt (`packed_rows.py`) need no more than a mask.
+
+Everything else is transformers' `sdpa`. So a model is pointed to this function once, when it is
+first used, and keeps it: nothing is switched while another thread may be running the model.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from threading import Lock
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel
+from transformers.integrations.sdpa_attention import sdpa_attention_forward
+from transformers.masking_utils import sdpa_mask
+
+SHARED = "brido_shared"
+_SETTING = Lock()
+
+
+class ReadPrompt(Protocol):
+    """What attends in place of `sdpa` (see `SharedPrompt.attend`)."""
+
+    def attend(self, layer: int, query: Tensor, key: Tensor, value: Tensor, **how: Any) -> Tensor:
+        """Attention [R, H, D] of one query a row."""
+
+
+# The prompt behind which this thread is writing.
+_PROMPT: ContextVar[ReadPrompt | None] = ContextVar("prompt", default=None)
+
+
+def share_attention(model: PreTrainedModel) -> bool:
+    """Whether the texts of a document can share in this model; its attention is set for that, once.
+
+    They can where the model uses transformers' `sdpa`: this function does what that does. A model
+    that was loaded with another attention (eager, flash_attention_2) keeps it and shares nothing.
+    """
+    with _SETTING:  # setting it walks through all modules
+        if model.config._attn_implementation == "sdpa":
+            model.set_attn_implementation(SHARED)
+    return model.config._attn_implementation == SHARED
+
+
+@contextmanager
+def behind(prompt: ReadPrompt) -> Iterator[None]:
+    """A block in which attention, of this thread alone, is that of rows behind a prompt."""
+    former = _PROMPT.set(prompt)
+    try:
+        yield
+    finally:
+        _PROMPT.reset(former)
+
+
+def source_mask(attention_mask: Tensor) -> Tensor:
+    """Return the 4-D boolean mask [B, 1, 1, S] of a 2-D one [B, S], True where a source token is.
+
+    Four dimensions, because transformers checks a 2-D mask against the decoder's batch of B*N.
+    """
+    return attention_mask.bool()[:, None, None, :]
+
+
+def no_mask(device: torch.device) -> Tensor:
+    """Return a mask [1, 1, 1, 1] that hides nothing and costs nothing.
+
+    For steps where every key is visible (one new token with a cache; sources of one length).
+    Leaving the mask out instead makes transformers build one, and read it back from the device.
+    """
+    return torch.ones(1, 1, 1, 1, dtype=torch.bool, device=device)
+
+
+def masks(model: PreTrainedModel, seen_within: Callable[[int | None], Tensor]) -> Any:
+    """Return a mask as the model's attention takes it; several, by type, where layers differ.
+
+    A mask of four dimensions is used as it is, so the window of sliding layers must be in it:
+    `seen_within(window)` says which tokens each token sees, [B, 1, queries, keys] boolean.
+    """
+    window = getattr(model.config, "sliding_window", None)
+    types = getattr(model.config, "layer_types", None)
+    if types is None:
+        return seen_within(window)
+    windows = {"full_attention": None, "sliding_attention": window}
+    return {kind: seen_within(windows[kind]) for kind in set(types)}
+
+
+def _fold(query: Tensor, documents: int) -> Tensor:
+    """[B*N, H, T, D] -> [B, H, N*T, D], a view of the projection's own layout [B*N, T, H, D]."""
+    rows, heads, tokens, width = query.shape
+    by_token = query.transpose(1, 2).reshape(documents, rows // documents * tokens, heads, width)
+    return by_token.transpose(1, 2)
+
+
+def _attend(
+    module: torch.nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attention_mask: Tensor | None,
+    **how: Any,
+) -> tuple[Tensor, None]:
+    """Attention [R, T, H, D] as transformers asks for it, of queries [R, H, T, D]."""
+    prompt = _PROMPT.get()
+    if prompt is not None:
+        found = prompt.attend(module.layer_idx, query[:, :, 0], key, value, **how)
+        return found[:, None], None
+    causal = how.pop("is_causal", None)
+    if attention_mask is not None and attention_mask.shape == (1, 1, 1, 1):  # `no_mask`
+        attention_mask, causal = None, False
+    rows, tokens = query.shape[0], query.shape[2]
+    documents = key.shape[0]
+    if rows == documents:
+        return sdpa_attention_forward(
+            module, query, key, value, attention_mask, is_causal=causal, **how
+        )
+    folded, _ = sdpa_attention_forward(
+        module, _fold(query, documents), key, value, attention_mask, is_causal=False, **how
+    )
+    return folded.reshape(rows, tokens, *folded.shape[2:]), None
+
+
+AttentionInterface.register(SHARED, _attend)
+# Without a mask function of the same name transformers drops 2-D masks silently.
+AttentionMaskInterface.register(SHARED, sdpa_mask)
