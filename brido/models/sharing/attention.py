@@ -101,7 +101,7 @@ def _fold(query: Tensor, documents: int) -> Tensor:
 
 
 def _attend(
-    module: torch.nn.Module,
+    module: Any,
     query: Tensor,
     key: Tensor,
     value: Tensor,

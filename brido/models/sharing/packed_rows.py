@@ -79,8 +79,8 @@ def packed_rows(sources: Sources, ids: Tensor, scored: Tensor) -> Rows:
     # What predicts a text's second token stands at the end of the prompt.
     columns[:, :, 0] = prompts[:, None] - 1
     columns += width * torch.arange(documents, device=ids.device)[:, None, None]
-    parts = (part[:, :width] for part in (row_ids, positions, owners))
-    return Rows(*parts, columns[asked])
+    row_ids, positions, owners = (part[:, :width] for part in (row_ids, positions, owners))
+    return Rows(row_ids, positions, owners, columns[asked])
 
 
 def visible(rows: Rows, window: int | None = None) -> Tensor:
