@@ -22,8 +22,8 @@ from brido.utils.errors import ArgumentError
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
-# Behind a prompt texts lie in one row, of which each token looks at all: as many tokens of texts as
-# the prompt has, or so many at least, cost little beside the rest.
+# Where texts lie in one row (`Family.one_row`), each token looks at all of it: as many tokens of
+# texts as the prompt has, or so many at least, cost little beside the rest.
 _ROW_TOKENS = 256
 
 
@@ -110,7 +110,7 @@ def cross_log_probability(
     """
     rows = texts.expand(len(input_ids), *texts.shape).clone()
     rows[:, :, 0] = given[:, None]
-    if family_of(model.config).shares and not model.config.is_encoder_decoder:
+    if family_of(model.config).one_row:
         fitting = max(1, max(_ROW_TOKENS, input_ids.shape[1]) // (texts.shape[1] - 1))
         micro_batch = min(micro_batch or fitting, fitting)
     found = sequence_statistics(

@@ -25,19 +25,21 @@ class LengthGroup(NamedTuple):
         return candidate_ids[:, :, :end].gather(1, members)
 
 
-def group_by_length(scored: Tensor, largest: int | None = None) -> list[LengthGroup]:
+def group_by_length(scored: Tensor, largest: int, price: float) -> list[LengthGroup]:
     """Groups, longest first, that hold each of N candidates of B documents exactly once.
 
     scored [B, N, T] says which tokens count. Every document gives the same number of candidates to
-    a group, its longest to the first. All are one group, or as few of nearly equal size as take no
-    more than `largest` candidates of a document.
+    a group, its longest to the first. The cuts minimise the padded tokens of a document plus the
+    `price` of a pass; no group takes more than `largest` candidates of a document.
     """
     documents, candidates, tokens = scored.shape
     lengths = (scored * torch.arange(1, tokens + 1)).amax(-1)
     order = lengths.argsort(dim=1, descending=True, stable=True)
+    longest = lengths.gather(1, order).amax(0).tolist()
+    cuts = _cuts(longest, min(largest, candidates), price)
     groups = []
-    for members in order.tensor_split(-(-candidates // (largest or candidates)), dim=1):
-        length = int(lengths.gather(1, members).max())
+    for start, end in zip([0, *cuts[:-1]], cuts, strict=True):
+        members, length = order[:, start:end], longest[start]
         rows = scored[torch.arange(documents)[:, None], members, :length]
         groups.append(LengthGroup(members, length, rows.flatten().nonzero()[:, 0]))
     return groups
@@ -52,3 +54,19 @@ def ungrouped(
     where = where.to(values[0][0].device)
     for parts in zip(*values, strict=True):
         yield torch.cat(parts, dim=1).gather(1, where)
+
+
+def _cuts(longest: list[int], largest: int, price: float) -> list[int]:
+    """Ends of the cheapest groups of the falling lengths (dynamic programme over the last cut)."""
+    best, first = [0.0], [0]
+    for end in range(1, len(longest) + 1):
+        cost, start = min(
+            (best[start] + (end - start) * longest[start] + price, start)
+            for start in range(max(0, end - largest), end)
+        )
+        best.append(cost)
+        first.append(start)
+    cuts = [len(longest)]
+    while first[cuts[-1]]:
+        cuts.append(first[cuts[-1]])
+    return cuts[::-1]

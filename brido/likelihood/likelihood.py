@@ -26,6 +26,12 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 
+# A further pass over the decoder costs about as much as this many padded tokens, all documents
+# together. On an accelerator it is the launches that cost, and tokens are cheap.
+PASS_TOKENS = {"cpu": 128}
+PASS_TOKENS_ACCELERATOR = 2048
+
+
 class SequenceStatistics(NamedTuple):
     """Sums over the scored tokens of every candidate, each [B, N].
 
@@ -101,7 +107,11 @@ def sequence_statistics(
     lengths = lengths.cpu()
     scored = torch.arange(candidate_ids.shape[2] - 1) < lengths[:, :, None]
     family, sources = family_of(model.config), Sources(input_ids, attention_mask)
-    groups = group_by_length(scored, micro_batch)
+    if family.one_row:  # nothing is spent on padding: as few passes as can be
+        price: float = scored[0].numel()
+    else:
+        price = PASS_TOKENS.get(input_ids.device.type, PASS_TOKENS_ACCELERATOR) / len(scored)
+    groups = group_by_length(scored, micro_batch or scored.shape[1], price)
     again = micro_batch is not None and torch.is_grad_enabled()
     states = family.states(model, sources, candidate_ids[:, 0, :1], passes=len(groups))
     sums = []

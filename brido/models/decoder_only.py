@@ -43,6 +43,11 @@ class DecoderOnly(Family):
     def prompt(self, parts: ModelParts) -> Prompt:
         return Prompt.of(parts.tokenizer, parts.reading)
 
+    @property
+    def one_row(self) -> bool:
+        """See Family."""
+        return self.shares
+
     def read(self, parts: ModelParts, documents: Sequence[str]) -> Sources:
         """See Family: whole prompts, padded on the left; the document is what is cut."""
         rows, cut = self.prompt(parts).fit_all(documents, parts.reading.max_source_tokens)

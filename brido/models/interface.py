@@ -129,6 +129,11 @@ class Family(ABC):
     marks: ClassVar[tuple[int, ...]] = (0, 1)
     shares: bool = False
 
+    @property
+    def one_row(self) -> bool:
+        """Whether all texts of a document lie in one row behind it, without padding."""
+        return False
+
     def special(self, model: PreTrainedModel) -> SpecialTokens:
         """The tokens that steer what a model writes. Raise BridoError if they are not usable."""
         return SpecialTokens.of(model)

@@ -236,9 +236,9 @@ def make_parallel(runtime: RuntimeSettings) -> Parallel:
 def check_shardable(model: PreTrainedModel, runtime: RuntimeSettings) -> None:
     """Raise BridoError if processes would not run the model equally often.
 
-    That is so where all candidates of a prompt lie in one row behind it.
+    They do where all candidates of a prompt lie in one row behind it.
     """
-    if model.config.is_encoder_decoder or not family_of(model.config).shares:
+    if not family_of(model.config).one_row:
         raise BridoError(
             f"runtime.fsdp: a {model.config.model_type} model cannot be sharded; only decoder-only "
             "models whose attention takes any mask can. Set it to false: every process then holds "

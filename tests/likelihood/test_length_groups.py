@@ -1,4 +1,6 @@
-"""Groups by length: who is in them, how long they are, and where their scored tokens stand."""
+"""Groups by length against every way to cut the candidates, tried one by one."""
+
+import itertools
 
 import pytest
 import torch
@@ -16,25 +18,38 @@ def drawn(seed, documents, candidates, tokens):
     return scored, lengths
 
 
-@pytest.mark.parametrize(
-    ("candidates", "largest", "sizes"),
-    [
-        (1, None, [1]), (6, None, [6]), (6, 9, [6]), (6, 6, [6]), (6, 2, [2, 2, 2]),
-        (5, 2, [2, 2, 1]), (10, 4, [4, 3, 3]), (2, 1, [1, 1]), (40, None, [40]),
-    ],
-)  # fmt: skip
-@pytest.mark.parametrize("documents", [1, 3])
-def test_every_candidate_once_in_groups_of_equal_size(documents, candidates, largest, sizes):
+def cheapest(longest, most, price):
+    """The least cost of all ways to cut candidates of these falling lengths into groups."""
+    count = len(longest)
+    costs = []
+    for cuts in itertools.chain.from_iterable(
+        itertools.combinations(range(1, count), number) for number in range(count)
+    ):
+        bounds = list(itertools.pairwise([0, *cuts, count]))
+        if all(end - start <= most for start, end in bounds):
+            costs.append(sum((end - start) * longest[start] + price for start, end in bounds))
+    return min(costs)
+
+
+@pytest.mark.parametrize("price", [0, 40, 700])
+@pytest.mark.parametrize("largest", [1, 2, 9])
+@pytest.mark.parametrize(("documents", "candidates"), [(1, 1), (1, 6), (3, 5), (4, 2)])
+def test_every_candidate_once_its_scored_tokens_and_the_cheapest_cuts(
+    documents, candidates, largest, price
+):
     for seed in range(6):
         scored, lengths = drawn(seed, documents, candidates, (12, 150, 2000)[seed % 3])
-        groups = group_by_length(scored, largest)
+        groups = group_by_length(scored, largest, price)
         order = torch.cat([group.members for group in groups], dim=1)
         # Longest first; equal ones in their order.
         assert order.tolist() == lengths.argsort(dim=1, descending=True, stable=True).tolist()
-        assert [group.members.shape[1] for group in groups] == sizes
-        longest, start = lengths.sort(1, descending=True).values.amax(0).tolist(), 0
-        for group, size in zip(groups, sizes, strict=True):
+        longest = lengths.sort(1, descending=True).values.amax(0).tolist()
+        cost, start = 0.0, 0
+        for group in groups:
+            size = group.members.shape[1]
+            assert 1 <= size <= largest
             assert group.length == longest[start]
+            cost += size * group.length + price
             start += size
             wanted = [
                 (document * size + place) * group.length + token
@@ -43,3 +58,12 @@ def test_every_candidate_once_in_groups_of_equal_size(documents, candidates, lar
                 for token in scored[document, member].nonzero()[:, 0].tolist()
             ]
             assert group.places.tolist() == wanted
+        assert cost == pytest.approx(cheapest(longest, largest, price), rel=1e-12)
+
+
+def test_many_candidates_of_equal_lengths_keep_their_order():
+    """A sort that is not stable mixes them from 17 on."""
+    lengths = torch.randint(1, 4, (2, 40), generator=torch.Generator().manual_seed(0))
+    (group,) = group_by_length(torch.arange(3) < lengths[..., None], 40, 1000)
+    wanted = [sorted(range(40), key=lambda place: -row[place]) for row in lengths.tolist()]
+    assert group.members.tolist() == wanted

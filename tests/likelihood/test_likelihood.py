@@ -53,8 +53,9 @@ def build(name: str) -> transformers.PreTrainedModel:
 @pytest.mark.parametrize("chunked", [False, True])
 @pytest.mark.parametrize("name", FAMILIES)
 def test_as_one_plain_forward_a_candidate(name, chunked, monkeypatch):
-    """`chunked`: several length groups, and the projection in chunks of 16 rows."""
+    """`chunked`: many length groups, and the projection in chunks of 16 rows."""
     if chunked:
+        monkeypatch.setitem(likelihood.PASS_TOKENS, "cpu", 0)
         monkeypatch.setitem(projection.CHUNK_ELEMENTS, "cpu", 1)
         for least in ("LEAST_ROWS", "LEAST_ROWS_GRADIENT", "ROWS"):
             monkeypatch.setattr(projection, least, 16)
@@ -63,8 +64,7 @@ def test_as_one_plain_forward_a_candidate(name, chunked, monkeypatch):
         ids, mask, texts, lengths = block(model, [11, 4, 7], 5, 8, 3, side)
         expected = plain(model, ids, mask, texts, lengths) / lengths.double() ** 0.6
         # Here lengths are up to the first pad.
-        micro_batch = 2 if chunked else None
-        found = candidate_log_likelihood(model, ids, mask, texts, 0.6, micro_batch=micro_batch)
+        found = candidate_log_likelihood(model, ids, mask, texts, length_penalty=0.6)
         assert_close(found, expected, **EXACT)
         assert_close(gradients(model, found), gradients(model, expected), **EXACT)
     assert model.training
@@ -195,6 +195,20 @@ def test_any_shape(prompts, number, longest, side, micro_batch, name, seed):
     ids, mask, texts, lengths = block(model, prompts, number, longest, seed, side)
     found = sequence_statistics(model, ids, mask, texts, lengths, micro_batch)
     assert_close(found.log_probability, plain(model, ids, mask, texts, lengths), **EXACT)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize(("name", "passes"), [("bart", 3), ("llama", 1)])
+def test_where_a_pass_is_free_each_length_has_its_own_but_in_one_row(
+    name, passes, ran, monkeypatch
+):
+    monkeypatch.setitem(likelihood.PASS_TOKENS, "cpu", 0)
+    model = build(name)
+    ids, mask, texts, lengths = block(model, [9, 5], 5, 6, 5)
+    candidate_log_likelihood(model, ids, mask, texts, 1.0, lengths)
+    longest = sorted(set(lengths.sort(1).values.amax(0).tolist()), reverse=True)
+    assert [length for _, length in ran] == longest[:passes]
+    assert passes in (1, len(longest))
 
 
 @torch.no_grad()

@@ -100,11 +100,12 @@ def _fold(query: Tensor, documents: int) -> Tensor:
     return by_token.transpose(1, 2)
 
 
-def _one_query(query: Tensor, key: Tensor, value: Tensor, scaling: float) -> Tensor:
+def _one_query(query: Tensor, key: Tensor, value: Tensor, scaling: float | None) -> Tensor:
     """Attention [R, 1, H, D] of one query a row [R, H, 1, D] to keys and values [R, H, t, D].
 
     On a processor two batched products are faster than the fused kernel, made for many queries.
     """
+    scaling = query.shape[-1] ** -0.5 if scaling is None else scaling
     scaled = (query * scaling).flatten(0, 1)
     weights = torch.bmm(scaled, key.flatten(0, 1).transpose(1, 2)).softmax(-1)
     return torch.bmm(weights, value.flatten(0, 1)).view(query.shape).transpose(1, 2)
@@ -128,9 +129,9 @@ def _attend(
     documents = key.shape[0]
     if attention_mask is not None and attention_mask.shape == (1, 1, 1, 1):  # `no_mask`
         attention_mask, causal = None, False
-        own_tokens = rows == documents and getattr(module, "is_causal", False)
+        own_tokens = query.shape[:2] == key.shape[:2] and getattr(module, "is_causal", False)
         if own_tokens and tokens == 1 and query.device.type == "cpu":
-            return _one_query(query, key, value, how["scaling"]), None
+            return _one_query(query, key, value, how.get("scaling")), None
     if rows == documents:
         return sdpa_attention_forward(
             module, query, key, value, attention_mask, is_causal=causal, **how
