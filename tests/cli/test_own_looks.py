@@ -61,14 +61,6 @@ def test_columns_that_may_be_meant_are_named_by_their_options(file):
         look({"train": [file]}, None, ["summary1"], "name")
 
 
-def test_a_column_that_names_splits_is_said_to_be_unused(tmp_path: Path):
-    rows = [row | {"Split": ["train", "test"][n % 2]} for n, row in enumerate(dialogues(200))]
-    path = write(tmp_path / "a.jsonl", rows)
-    (said,) = look({"train": [path]}, "dialogue", ["summary1"], "fname").doubts
-    assert "column Split" in said
-    assert "--validation and --test" in said
-
-
 def test_a_spreadsheets_capitals_are_usual_names(tmp_path: Path):
     rows = [{"ID": row["fname"], "Text": row["dialogue"], "Summary": row["summary1"]}
             for row in dialogues(120)]  # fmt: skip

@@ -13,7 +13,7 @@ from brido.corpus.duplicates import DocumentsSeen
 from brido.corpus.files import FilesSource, find_files
 from brido.corpus.settings import FilesSettings
 from brido.stats import FEWEST
-from brido.utils.errors import BridoError, short
+from brido.utils.errors import BridoError
 from brido.utils.files import columns_of, first_rows, read_file
 from brido.utils.sections import checked
 
@@ -108,7 +108,6 @@ def look(
     _check(data, given)
     data.doubts = [
         *(_as_options(text) for split in SPLITS for text in data.seen.warnings(split)),
-        *_unused_split(columns, given),
         *_few_to_measure(data.documents),
         *doubts(data.texts, data.summaries),
     ]
@@ -182,30 +181,13 @@ def _check(data: Data, given: Mapping[str, Any]) -> None:
         )
 
 
-def _unused_split(columns: Sequence[str], given: Mapping[str, Any]) -> Iterator[str]:
-    column = usual(("split",), columns)
-    if column and len(given) < len(SPLITS):
-        cut = " and ".join(f"--{split}" for split in SPLITS if split not in given)
-        yield (
-            f"the column {short(column)} is not used: what is cut from train is drawn by chance. "
-            f"To keep splits of your own, give each a file ({cut})"
-        )
-
-
 def _few_to_measure(counts: Mapping[str, int]) -> Iterator[str]:
     for split in SPLITS[1:]:
         few, more = counts[split], f"Give more rows, or a file of their own with --{split}"
         if few < FEWEST:
-            verdict = ", and a run gives no verdict" if split == "validation" else ""
-            yield (
-                f"{few} {split} documents: no number that is measured on fewer than {FEWEST} can "
-                f"be trusted{verdict}. {more}"
-            )
+            yield f"{few} {split} documents: fewer than {FEWEST} measure nothing. {more}"
         elif split == "validation" and few < _TO_CHOOSE:
-            yield (
-                f"{few} validation documents are few for a verdict: {_TO_CHOOSE} or more are "
-                f"better. {more}"
-            )
+            yield f"{few} validation documents are few to choose a system on. {more}"
 
 
 def _named(

@@ -30,34 +30,28 @@ def doubts(texts: Sequence[str], summaries: Sequence[str]) -> Iterator[str]:
             "0-9): pairwise.tokenizer and evaluation.rouge.tokenizer are unicode"
         )
     for name, read in (("documents", texts), ("summaries", summaries)):
-        with_html = sum(bool(_HTML.search(text)) for text in read)
-        if with_html > max(1, _ALIKE * len(read)):
+        count = sum(bool(_HTML.search(text)) for text in read)
+        if count > max(1, _ALIKE * len(read)):
             yield (
-                f"{with_html:,} of {len(read):,} {name} hold HTML, as <p> or &amp;: models read "
+                f"{count:,} of {len(read):,} {name} hold HTML, as <p> or &amp;: models read "
                 "it as words, and learn to write it. Take it out of the files"
             )
-    if not summaries:
-        return
     total = len(summaries)
-    text, times = Counter(summaries).most_common(1)[0]
-    if total > 1 and times > max(1, _ALIKE * total):
-        yield (
-            f"{times:,} of {total:,} summaries are the same text ({_beginning(text, 60)}): is this "
-            "the column of the summaries? (--summary-column)"
-        )
     pairs = list(zip(texts, summaries, strict=False))
-    copied = sum(clean(summary) in clean(text) for text, summary in pairs)
-    if copied > _MOST * total:
-        yield (
-            f"{copied:,} of {total:,} summaries stand in their document, word for word: a model "
-            "that learns from them copies. Is this the column of the summaries? (--summary-column)"
-        )
-    longer = sum(len(summary) >= len(text) for text, summary in pairs)
-    if longer > _MOST * total:
-        yield (
-            f"{longer:,} of {total:,} summaries are as long as their document: are the two columns "
-            "the wrong way round? (--document-column, --summary-column)"
-        )
+    text, alike = Counter(summaries).most_common(1)[0] if summaries else ("", 0)
+    copied = sum(clean(summary) in clean(document) for document, summary in pairs)
+    longer = sum(len(summary) >= len(document) for document, summary in pairs)
+    found = {
+        f"are the same text ({_beginning(text, 60)})": (alike, _ALIKE),
+        "stand in their document, word for word": (copied, _MOST),
+        "are as long as their document": (longer, _MOST),
+    }
+    for what, (count, share) in found.items():
+        if count > max(1, share * total):
+            yield (
+                f"{count:,} of {total:,} summaries {what}: is this the column of the summaries? "
+                "(--document-column, --summary-column)"
+            )
 
 
 def example(texts: Sequence[str], summaries: Sequence[str]) -> dict[str, str]:

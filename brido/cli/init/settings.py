@@ -36,20 +36,17 @@ def computed(
     preset: dict[str, Any], data: Data, model: Model, limits: Limits, plan: Plan
 ) -> dict[str, Any]:
     """Return the settings that are laid over the preset: lengths, counts, limits and files."""
-    generation: dict[str, Any] = {
-        "num_candidates": plan.candidates,
-        "max_length": limits.summary_tokens,
-    }
-    if preset["generation"]["base"]["method"] == "diverse_beam":
-        # One beam a group: voters that do not share a guess.
-        generation |= dict.fromkeys(("num_beams", "num_beam_groups"), plan.candidates)
+    beams = preset["generation"]["base"]["method"] == "diverse_beam"
     updates = -(-plan.train // preset["training"]["batch_size"])
+    # A model from scratch learns from all of train, so a large corpus is cut itself.
+    cut = model.form == "embedded" and plan.references < data.documents["train"]
+    several = limits.sentences >= 1.5
     changes: dict[str, Any] = {
         "data": {
             "source": "files",
             "files": FilesSettings(**data.files).model_dump(mode="json"),
             "lowercase": False,
-            "max_documents": _most_documents(data, model, plan),
+            "max_documents": plan.references if cut else None,
             "max_evaluated": plan.evaluated,
             # Of a small split one bad row is a large share.
             "max_bad_fraction": max(MOST_BAD, math.ceil(100 * data.bad_share) / 100),
@@ -57,10 +54,12 @@ def computed(
         "checkpoints": {"base": _base(preset["checkpoints"]["base"], data, model, limits, plan)},
         "reading": {"default": reading_of(model, data, limits)},
         "documents": {"train": plan.train, "validation": plan.looked_at},
-        "generation": {"base": generation},
-        "pairwise": {
-            "combination": "mean_r1_r2_rlsum" if limits.sentences >= 1.5 else "harmonic_r1_r2"
+        "generation": {
+            "base": {"num_candidates": plan.candidates, "max_length": limits.summary_tokens}
+            # One beam a group: voters that do not share a guess.
+            | (dict.fromkeys(("num_beams", "num_beam_groups"), plan.candidates) if beams else {})
         },
+        "pairwise": {"combination": "mean_r1_r2_rlsum" if several else "harmonic_r1_r2"},
         # By a sum of log p the shortest of unlike lengths wins; only the world's are all alike.
         "scoring": {"length_penalty": 1.0},
         "training": {
@@ -85,12 +84,6 @@ def computed(
     return changes
 
 
-def _most_documents(data: Data, model: Model, plan: Plan) -> int | None:
-    """A model from scratch learns from all of train, so the corpus itself is cut if it is large."""
-    cut = model.form == "embedded" and plan.references < data.documents["train"]
-    return plan.references if cut else None
-
-
 def _base(
     preset: dict[str, Any], data: Data, model: Model, limits: Limits, plan: Plan
 ) -> dict[str, Any]:
@@ -102,18 +95,17 @@ def _base(
         }
         return {**preset, "embedded": preset["embedded"] | lengths}
     base = {**preset, "source": model.source}
-    if preset["fine_tuning"] is not None:
-        batch = preset["fine_tuning"]["batch_size"]
+    if (learning := preset["fine_tuning"]) is not None:
         # Few references are still some updates: 16 of 64 taught SmolLM2 to end its texts.
-        batch = batch if plan.references * plan.epochs >= _UPDATES * batch else 4
+        enough = plan.references * plan.epochs >= _UPDATES * learning["batch_size"]
         learned = {
-            "batch_size": batch,
+            "batch_size": learning["batch_size"] if enough else 4,
             "world": None,
             "documents": None if plan.references >= data.documents["train"] else plan.references,
             "epochs": plan.epochs,
             "max_summary_tokens": limits.summary_tokens,
         }
-        base["fine_tuning"] = preset["fine_tuning"] | learned if plan.references else None
+        base["fine_tuning"] = learning | learned if plan.references else None
     return base
 
 
