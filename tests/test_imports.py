@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
-from brido.evaluation.registry import BUILT_IN
+from brido.evaluation.registry import built_in
 
 ROOT = Path(__file__).parent.parent
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
@@ -206,7 +206,7 @@ def test_pure_rooms_know_no_files_and_no_hugging_face(path):
 
 def metric_files() -> set[Path]:
     """The declarations of the metrics: whoever measures or shows numbers imports them by name."""
-    names = [f"brido.evaluation.{name}" for name in BUILT_IN]
+    names = [f"brido.evaluation.{name}" for name in built_in()]
     return {file_of(lazy_module(f"{name}.METRIC") or name) for name in names}
 
 
