@@ -29,6 +29,7 @@ _LIKELY_ANSWER = 80
 _PART = 200
 # Ends that need no word beside them.
 _KNOWN_ENDS = {"stop", "unsaid", "length", "refused"}
+_TOOLS = {"tool_calls", "function_call", "tool_use"}
 
 
 class Asker(NamedTuple):
@@ -134,4 +135,6 @@ def _finish(answer: Answer | None) -> str:
     if answer is None:
         return "missing"
     ending = answer.ending
+    if ending in _TOOLS:
+        return f"{ending} (the model called a tool, so it has not answered)"
     return ending if ending in _KNOWN_ENDS else f"{ending} (unknown, so not ended)"

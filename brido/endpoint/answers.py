@@ -14,7 +14,7 @@ Message = Mapping[str, str]
 NO_ANSWER = "no_answer"
 # How servers say that an answer came to its own end, was cut at a limit, or stopped by a filter.
 # In lower case; of OpenAI, vLLM, llama.cpp, Mistral, Anthropic, Gemini, Cohere, Bedrock, Zhipu.
-_ENDED = {"", "stop", "eos", "eos_token", "end_turn", "end", "stop_sequence", "complete",
+_ENDED = {"stop", "eos", "eos_token", "end_turn", "end", "stop_sequence", "complete",
           "completed", "finished", "finish"}  # fmt: skip
 CUT = {"length", "max_tokens", "max_length", "max_output_tokens", "max_completion_tokens",
         "model_length", "token_limit", "context_length", "model_context_window_exceeded",
@@ -52,7 +52,7 @@ class Answer:
     @property
     def ended(self) -> bool:
         """Whether it came to its own end; an unknown reason does not say so."""
-        return not self.refused and self.finish_reason.lower() in _ENDED
+        return self.ending in {"stop", "unsaid"}
 
 
 @dataclass(frozen=True)

@@ -105,6 +105,15 @@ def test_an_answer_that_was_cut_or_stopped_by_a_filter_has_not_ended(made):
     assert {"length", "refused", "stop"} == set(description["finish_reasons"])
 
 
+def test_a_call_of_a_tool_is_told_as_one(made):
+    with BadEndpoint(finish=lambda text: "tool_calls") as server:
+        found, description, said = made(server)
+    assert not any(any(row["ended"]) for row in found)
+    (reason,) = description["finish_reasons"]
+    assert "called a tool" in reason
+    assert any("called a tool" in line for line in said)
+
+
 @pytest.mark.parametrize("reason", ["abort", "repetition", "error", "a_new_word"])
 def test_a_reason_that_nobody_knows_does_not_count_as_an_end_and_is_named(made, reason):
     def finish(text):

@@ -112,9 +112,9 @@ def test_sources_of_different_documents_are_refused(pool):
     one, two = [row("a", "x"), row("b", "x")], [row("a", "x"), row("c", "x"), row("d", "x")]
     with pytest.raises(BridoError) as error:
         list(pool(one=one, two=two).rows())
-    assert "lacks 1 documents (b) and has besides 2 documents (c, d)" in str(error.value)
+    assert "id 'c'" in str(error.value)
     assert "dvc repro generate@two" in str(error.value)
-    with pytest.raises(BridoError, match="two.parquet holds them in another order, first id 'a'"):
+    with pytest.raises(BridoError, match="two.parquet .*another order .*'b'"):
         list(pool(one=one, two=one[::-1]).rows())
 
 
