@@ -11,6 +11,7 @@ import re
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from brido.checkers.numbers import is_known, known_numbers, numbers_of
 from brido.utils.text import UNSEEN, composed, split_sentences, without_unseen
 from brido.world import reading
 
@@ -28,26 +29,32 @@ class Mention(NamedTuple):
     end: int
 
 
-# A number of a document may stand inside a word; one of a summary is a part of that word's name.
-_DIGITS = r"\d+(?:[.,:]\d+)*[a-z]*"
-_ANY_NUMBER, _NUMBER = re.compile(_DIGITS), re.compile(rf"(?<![A-Za-z0-9_]){_DIGITS}")
-# 3:30, 3.30 pm, 3pm: hours, minutes, and what says that it is a time of day.
-_TIME = re.compile(r"(\d{1,2})(?:([.:])(\d{2}))?(?:\s?([ap])\.?m\b)?")
 # Names that hide a name, as of anonymised dialogues: #Person1#, [NAME], <LOCATION_2>.
 _PLACEHOLDER = re.compile(r"#\w+#|\[[A-Z][A-Z0-9_]*\]|<[A-Z][A-Z0-9_]*>")
 # Letters may be followed by their accents (NFD, as macOS writes), and hold what does not show.
 _LETTERS = rf"\w[\w\u0300-\u036f{UNSEEN}]*"
-# The speaker of a turn, at its start: "Anna: It rains."
-_SPEAKER = re.compile(rf"({_LETTERS}):(?=\s)")
-_WORD = re.compile(rf"{_LETTERS}(?:[-\u2010\u2011'’.&]{_LETTERS})*")
+# The speaker of a turn, at its start: "Anna: It rains." Bounded, so that a word of a million
+# letters takes no square of them.
+_SPEAKER = re.compile(rf"(?<!\w)(\w[\w\u0300-\u036f{UNSEEN}]{{0,40}}):(?=\s)")
+# Speakers that are a role: they name nobody.
+_ROLES = frozenset(
+    """doctor patient guest family clinician nurse speaker person agent customer caller interviewer
+    interviewee participant moderator user assistant client host operator man woman""".split()  # noqa: SIM905
+)
+_WORD = re.compile(rf"{_LETTERS}(?:['’.&]{_LETTERS})*")
+# Where something begins inside a sentence of Punkt: a line, an entry of a list, behind a colon.
+_BEGINS = re.compile(r"\n+\s*|(?:^|\s)\d{1,2}[.)]\s+|:\s+|[\u2022*-]\s+|[\"“(]")
+_ABBREVIATION = re.compile(r"[A-Z](?:\.?[A-Z]){1,5}\.?s?")
 # A model may write O'Brien where a typesetter wrote O’Brien, and other hyphens likewise.
 _TYPESET = str.maketrans({"\u2010": "-", "\u2011": "-", "’": "'"})
 # The pronoun, not the number in "Elizabeth I".
 _PRONOUN = re.compile(r"I(['’]\w+)?")
 _POSSESSIVE = re.compile(r"['’]s$")
 # A capital at the start of a sentence says nothing about these; they never start a name there.
+_TITLES = frozenset(("mr", "mrs", "ms", "miss", "dr", "prof"))
 _FUNCTION_WORDS = frozenset(
-    """a an the this that these those he she it they we you i his her its their our your my in on at
+    """yes no well see also both all any some such each every other more most many
+    a an the this that these those he she it they we you i his her its their our your my in on at
     by for from to of with after before as when while if but and or so because although there here
     what who where why how not no one two three four five six seven eight nine ten""".split()  # noqa: SIM905
 )
@@ -77,67 +84,95 @@ def world_mentions(summary: str, facts: list[dict[str, Any]]) -> list[Mention]:
 def text_mentions(document: str, summary: str, case_sensitive: bool) -> list[Mention]:
     """Return the numbers and capitalised spans of any summary, and whether the document has them.
 
-    A number is supported when the document has the same digits, thousands separators aside, or the
-    same time of day ("3.30 pm" is 3:30). A span is supported when its words stand in the document
-    one after the other, however accents, ligatures and hyphens are encoded. A placeholder such as
-    #Person1# is one name. The first word of a sentence is a name if it is one elsewhere in the text
-    or the document.
+    A number is supported when the document has its value, in digits or in words
+    (`brido.checkers.numbers`). A span is supported when its words stand in the document one after
+    the other, however accents, ligatures and hyphens are encoded; an abbreviation also when the
+    document spells it, or has words with these initials. The first word of a sentence or of an
+    entry of a list is a name if it is one elsewhere in the text or the document. What only stands
+    for a name counts in nothing: placeholders such as #Person1#, and speakers that are a role.
     """
     source = _read_source(document, case_sensitive)
     fold = _fold if case_sensitive else _fold_case
-    found = [
-        Mention("name", hit.group(), fold(hit.group()) in source.placeholders, *hit.span())
-        for hit in _PLACEHOLDER.finditer(summary)
-    ]
     # What is hidden keeps its place, as a word without a capital.
-    rest = _PLACEHOLDER.sub(lambda hit: "x" * len(hit.group()), summary)
-    found += [
-        Mention("number", hit.group(), bool(_values(rest, hit) & source.numbers), *hit.span())
-        for hit in _NUMBER.finditer(rest)
+    rest = _hidden(summary)
+    found = [
+        Mention(
+            "number",
+            summary[one.start : one.end],
+            is_known(one, source.numbers),
+            one.start,
+            one.end,
+        )
+        for one in numbers_of(rest)
     ]
     names = source.names | _names_inside(summary, rest)
     for sentence, position in _sentences(summary, rest):
-        for words, start, end in capitalised_spans(sentence, names):
-            supported = f" {fold(words)} " in source.words
+        for words, start, end in capitalised_spans(sentence, names, source.plain):
+            if all(word in _ROLES for word in words.lower().split()):
+                continue
+            own = fold(words).replace("-", " ")
+            said = f" {own} " in source.words or f" {own.lower()} " in source.words
+            supported = said or _is_spelled(words, source)
             found.append(Mention("name", words, supported, position + start, position + end))
     return found
 
 
 class _Source(NamedTuple):
-    """What a document has: its words in a row, its numbers, placeholders, and names inside it."""
+    """What a document has: its words in a row, its numbers, names inside it, and plain words.
+
+    initials: the first letters of its words in a row, for abbreviations.
+    """
 
     words: str
     numbers: frozenset[str]
-    placeholders: frozenset[str]
     names: frozenset[str]
+    plain: frozenset[str]
+    initials: str
 
 
 # Candidates of a document are looked up one after the other.
 @lru_cache(maxsize=16)
 def _read_source(document: str, case_sensitive: bool) -> _Source:
     fold = _fold if case_sensitive else _fold_case
-    hidden = _PLACEHOLDER.findall(document)
-    rest = _PLACEHOLDER.sub(lambda hit: "x" * len(hit.group()), document)
-    numbers = {value for hit in _ANY_NUMBER.finditer(document) for value in _values(document, hit)}
-    speakers = {_fold(hit[1]) for hit in _SPEAKER.finditer(rest) if hit[1][0].isupper()}
+    rest = _hidden(document)
+    said = [_plain(fold(word)) for word in _WORD.findall(document)]
+    speakers = set(map(_fold, speakers_of(rest)))
     return _Source(
-        " " + " ".join(_plain(fold(word)) for word in _WORD.findall(document)) + " ",
-        frozenset(numbers),
-        frozenset(map(fold, hidden)),
+        f" {' '.join(said)} ",
+        known_numbers(document),
         frozenset(speakers | _names_inside(document, rest)),
+        frozenset(word for word in said if word.islower()),
+        "".join(word[0] for word in said).lower(),
     )
 
 
-def _values(text: str, hit: re.Match[str]) -> set[str]:
-    """A number's digits, and, where it is a time of day, hours and minutes."""
-    # Digits of full width, as Chinese and Japanese texts have them, are digits.
-    values = {composed(hit.group()).replace(",", "")}
-    time = _TIME.match(text, hit.start())
-    if time and time.end() >= hit.end() and (time[2] == ":" or time[4]):
-        values.add(f"{int(time[1])}:{composed(time[3] or '00')}")
-        if time[4]:
-            values.add(hit.group().rstrip("apm"))
-    return values
+def _is_spelled(words: str, source: _Source) -> bool:
+    """Whether a document spells an abbreviation (M R I, M.R.I.) or says its words."""
+    if not _ABBREVIATION.fullmatch(words):
+        return False
+    letters = words.replace(".", "").removesuffix("s")
+    spelled = f" {' '.join(letters)} ".lower()
+    dotted = f" {'.'.join(letters)} ".lower()
+    lowered = source.words.lower()
+    plain = f" {letters} ".lower()
+    if spelled in lowered or dotted in lowered or plain in lowered:
+        return True
+    return len(letters) > 2 and letters.lower() in source.initials
+
+
+def placeholders(text: str) -> list[str]:
+    """What stands for a name in a text, such as #Person1#, [NAME] and <LOCATION_2>."""
+    return _PLACEHOLDER.findall(text)
+
+
+def speakers_of(text: str) -> list[str]:
+    """The speakers of a dialogue's turns, as often as they speak."""
+    return [hit[1] for hit in _SPEAKER.finditer(text) if hit[1][0].isupper()]
+
+
+def _hidden(text: str) -> str:
+    """A text in which placeholders are words without a capital."""
+    return _PLACEHOLDER.sub(lambda hit: "x" * len(hit.group()), text)
 
 
 def _names_inside(text: str, rest: str) -> frozenset[str]:
@@ -147,58 +182,89 @@ def _names_inside(text: str, rest: str) -> frozenset[str]:
         for sentence, _ in _sentences(text, rest)
         for words, start, _ in capitalised_spans(sentence)
         if start
-        for word in _fold(words).split()
+        for word in _fold(words).replace("-", " ").split()
     )
 
 
 def _sentences(text: str, rest: str) -> list[tuple[str, int]]:
-    """The sentences of a text with their places; `rest` is the text without its placeholders."""
+    """The sentences of a text with their places; `rest` is the text without its placeholders.
+
+    A line, an entry of a list and what follows a colon begin like sentences.
+    """
     position, found = 0, []
     for sentence in split_sentences(text):
         position = text.index(sentence, position)
-        found.append((rest[position : position + len(sentence)], position))
+        own = rest[position : position + len(sentence)]
+        begin = 0
+        for hit in _BEGINS.finditer(own):
+            found.append((own[begin : hit.end()], position + begin))
+            begin = hit.end()
+        found.append((own[begin:], position + begin))
         position += len(sentence)
     return found
 
 
 def capitalised_spans(
-    sentence: str, names: frozenset[str] = frozenset()
+    sentence: str, names: frozenset[str] = frozenset(), plain: frozenset[str] = frozenset()
 ) -> list[tuple[str, int, int]]:
     """Return the runs of capitalised words: (words without possessives, start, end).
 
     The first word of every sentence is capitalised. A function word is cut off there, and a run
-    that is only that one word is left out, unless it is one of `names` (as `_fold` has them). The
-    pronoun I is none.
+    that is only that one word is left out, unless it is one of `names` (as `_fold` has them). A
+    word that the source has without a capital (`plain`) is cut off there too. The pronoun I is
+    none, and a title such as Dr is not a part of a name.
     """
     spans: list[tuple[str, int, int]] = []
     run: list[re.Match[str]] = []
     starts_sentence = False
     for position, word in enumerate(_WORD.finditer(sentence)):
-        joined = bool(run) and sentence[run[-1].end() : word.start()] == " "
+        joined = bool(run) and sentence[run[-1].end() : word.start()] in (
+            " ",
+            "-",
+            "\u2010",
+            "\u2011",
+        )
         pronoun = _PRONOUN.fullmatch(word.group())
         capital = word.group()[0].isupper() and not (pronoun and (pronoun[1] or not joined))
         if run and not (capital and joined):
-            spans += _span(run, starts_sentence, names)
+            spans += _span(sentence, run, starts_sentence, names, plain)
             run = []
         if capital:
             starts_sentence = position == 0 if not run else starts_sentence
             run.append(word)
-    return spans + _span(run, starts_sentence, names)
+    return spans + _span(sentence, run, starts_sentence, names, plain)
 
 
 def _span(
-    run: list[re.Match[str]], starts_sentence: bool, names: frozenset[str]
+    sentence: str,
+    run: list[re.Match[str]],
+    starts_sentence: bool,
+    names: frozenset[str],
+    plain: frozenset[str],
 ) -> list[tuple[str, int, int]]:
     words = [_plain(word.group()) for word in run]
     first = 0
+    while first < len(run) and words[first].lower() in _TITLES:
+        first, starts_sentence = first + 1, False
     if starts_sentence:
-        while first < len(run) and words[first].lower() in _FUNCTION_WORDS:
+        while first < len(run) and _begins(words[first], len(run) - first, names, plain):
             first, starts_sentence = first + 1, False
         if starts_sentence and len(run) == 1 and _fold(words[0]) not in names:
             return []
     if first == len(run):
         return []
-    return [(" ".join(words[first:]), run[first].start(), run[-1].start() + len(words[-1]))]
+    shown = "".join(
+        words[place] + sentence[run[place].end() : run[place + 1].start()]
+        for place in range(first, len(run) - 1)
+    )
+    return [(shown + words[-1], run[first].start(), run[-1].start() + len(words[-1]))]
+
+
+def _begins(word: str, left: int, names: frozenset[str], plain: frozenset[str]) -> bool:
+    """Whether a word has its capital because it begins a sentence."""
+    return word.lower() in _FUNCTION_WORDS or (
+        left > 1 and word.lower() in plain and _fold(word) not in names
+    )
 
 
 def _fold(words: str) -> str:

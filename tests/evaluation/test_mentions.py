@@ -50,7 +50,7 @@ def test_types_matter_on_the_world_and_case_is_a_setting():
     seen = {**kinds, "checked": 0, "details": 0}
     assert without.rows == [{"precision": None, "unsupported": 0, **seen, "whole": 0, "good": 0}]
     assert "approximate" in without.signature["implementation"]
-    texts = ["they met anna aldlow"], ["They met Anna Aldlow."]
+    texts = ["They met ANNA ALDLOW."], ["They met Anna Aldlow."]
     (strict,), (lenient,) = (measure(*texts, case_sensitive=case).rows for case in (True, False))
     assert (strict["unsupported"], lenient["unsupported"]) == (1, 0)
 
@@ -65,13 +65,13 @@ def test_without_a_reference_a_copied_document_is_not_good():
 @pytest.mark.parametrize(
     ("text", "dates"),
     [
-        ("They met Theresa May on May 5, 2011 and on 6th of June.", "2011 5 6th May June"),
+        ("They met Theresa May on May 5, 2011 and on 6th of June.", "2011 5 6 May June"),
         (
             "It opens at 3.30 pm or 15:45, on Monday or on 05/12/2011.",
-            "3.30 15:45 05 12 2011 Monday",
+            "3.30 15:45 05/12/2011 Monday",
         ),
         ("They paid 1,950 for 20 of 2000.5 shares in March 1999.", "1999 March"),
-        ("The 1980s ended 3-1 in Sunday Town, with 12 marches.", "1980s"),
+        ("The 1980s ended 3-1 in Sunday Town, with 12 marches.", "1980"),
     ],
 )
 def test_dates_of_other_texts_are_told_from_numbers_and_names(text, dates):

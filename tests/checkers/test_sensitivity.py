@@ -1,0 +1,108 @@
+"""What a check can see: planted errors, and checks whose answer is known."""
+
+import random
+
+import pytest
+
+from brido.checkers.sensitivity import (
+    KINDS,
+    Share,
+    planted,
+    sensitivity,
+    unsupported_mentions,
+)
+
+NAMES = ["Ann Lee", "Bo Ek", "Cy Dorn", "Di Marsh", "Ed Poole", "Flo Hay", "Gus Ivor", "Hal Kerr"]
+
+
+def talks(count: int = 12) -> tuple[list[str], list[str]]:
+    """Documents with two people and a number each, and references that tell them."""
+    rng = random.Random(0)
+    documents, references = [], []
+    for number in range(count):
+        one, other = rng.sample(NAMES, 2)
+        documents.append(f"In town {one} lent {other} {40 + number} euros. So it was.")
+        references.append(f"In town {one} lent {other} {40 + number} euros.")
+    return documents, references
+
+
+def test_mentions_sees_what_is_not_there_and_not_who_did_what():
+    found = sensitivity("mentions", *talks())
+    shares = {kind: (share.value, share.of) for kind, share in found.noticed.items()}
+    assert shares["swapped names"] == (0.0, 12)
+    assert shares["changed number"] == (1.0, 12)
+    assert shares["cut sentence"] == (1.0, 12)
+    assert shares["invented name"][0] == 1.0
+    assert shares["other summary"][0] == 1.0
+    assert (found.unsupported.value, found.not_whole.value, found.checked.value) == (0, 0, 1)
+    assert found.answers
+    sentence = found.sentence("mentions")
+    assert "not swapped names (0 %)" in sentence
+    assert "calls 0 % of your own summaries unsupported" in sentence
+
+
+def test_swapped_speakers_that_are_placeholders_are_planted_and_not_seen():
+    documents = [f"#Person1#: I owe you {n}.\n#Person2#: So you do." for n in range(20, 28)]
+    references = [f"#Person1# owes #Person2# {n} euros in all." for n in range(20, 28)]
+    found = sensitivity("mentions", documents, references)
+    assert (found.noticed["swapped names"].value, found.noticed["swapped names"].of) == (0, 8)
+    assert found.noticed["changed number"].value == 1
+
+
+def test_german_nouns_are_inventions_to_it_and_it_says_so():
+    documents = [f"Der Bürgermeister sah {n} Hunde. Es war sehr kalt." for n in range(20, 30)]
+    references = [f"Wegen der Kälte blieb das Rathaus mit {n} Hunden leer." for n in range(20, 30)]
+    found = sensitivity("mentions", documents, references)
+    assert found.unsupported.value == 1
+    assert found.refuses
+    assert not found.answers
+
+
+def test_a_check_that_knows_all_sees_all_and_one_that_knows_nothing_sees_nothing():
+    documents, references = talks()
+    true = dict(zip(documents, references, strict=True))
+    perfect = sensitivity(lambda document, text: text != true[document], documents, references)
+    assert {share.value for share in perfect.noticed.values()} == {1.0}
+    blind = sensitivity(lambda document, text: False, documents, references)
+    assert {share.value for share in blind.noticed.values()} == {0.0}
+    assert not blind.answers
+    assert blind.sentence("blind").startswith("blind sees none of what matters, not ")
+    # A check that always finds an error calls people's summaries wrong, and notices nothing new.
+    always = sensitivity(lambda document, text: True, documents, references)
+    assert always.refuses
+    assert {share.value for share in always.noticed.values()} == {0.0}
+
+
+def test_each_error_is_one_and_the_same_seed_plants_the_same():
+    documents, references = talks()
+    errors = list(planted(documents, references, 3))
+    assert errors == list(planted(documents, references, 3))
+    assert errors != list(planted(documents, references, 4))
+    assert {kind for _, kind, _ in errors} == set(KINDS)
+    for index, kind, text in errors:
+        assert text != references[index]
+        if kind == "swapped names":
+            assert sorted(text.split()) == sorted(references[index].split())
+        if kind == "changed number":
+            assert unsupported_mentions(documents[index], text) == 1
+
+
+def test_shares_have_wilson_s_interval():
+    low, high = Share(0, 20).interval
+    assert (round(low, 3), round(high, 3)) == (0.0, 0.161)
+    low, high = Share(10, 20).interval
+    assert (round(low, 3), round(high, 3)) == (0.299, 0.701)
+    assert Share(0, 0).interval == (0.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (("mentions", ["a"], ["b"]), "got 1 and 1"),
+        (("mentions", ["a", "b"], ["b"]), "got 2 and 1"),
+        (("rouge", ["a", "b"], ["b", "c"]), "'rouge'"),
+    ],
+)
+def test_what_is_refused(arguments, part):
+    with pytest.raises(ValueError, match=part):
+        sensitivity(*arguments)
