@@ -15,7 +15,7 @@ from brido.candidates.documents import DocumentPart, SplitDocuments
 from brido.candidates.settings import EndpointGeneration
 from brido.endpoint import Answer, AskedModel, CallPlan, Client
 from brido.endpoint.settings import EndpointRuntime, answer_limit, runtime_problems
-from brido.models.prompt import messages
+from brido.models.chats import messages
 from brido.models.settings import ReadingSettings
 from brido.utils.control_tokens import break_control_tokens
 from brido.utils.errors import BridoError

@@ -238,8 +238,9 @@ def _conversation(options: ExportOptions, pieces: tuple[str, ...]) -> "Callable[
     """Return a function that makes the messages for a document."""
     if options.scores is not None:
         return lambda document: [{"role": "user", "content": document.join(pieces)}]
+    from brido.models.chats import messages
     from brido.models.checkpoint import load_tokenizer
-    from brido.models.prompt import Prompt, messages
+    from brido.models.prompt import Prompt
     from brido.settings.load import load_params
 
     params = load_params()

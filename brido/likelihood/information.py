@@ -65,7 +65,7 @@ def information_terms(
         torch.Size([2, 1])
     """
     sources, candidate_ids, lengths = as_candidates(
-        model, input_ids, attention_mask, candidate_ids, lengths, micro_batch
+        model, input_ids, attention_mask, candidate_ids, lengths
     )
     if len(sources.ids) < 2:
         raise ArgumentError("one document has no others: give a block of K + 1 documents, K > 0")

@@ -80,7 +80,7 @@ def candidate_log_likelihood(
     """
     check_finite("length_penalty", length_penalty)
     sources, candidate_ids, lengths = as_candidates(
-        model, input_ids, attention_mask, candidate_ids, lengths, micro_batch
+        model, input_ids, attention_mask, candidate_ids, lengths
     )
     statistics = sequence_statistics(
         model, sources.ids, sources.mask, candidate_ids, lengths, micro_batch

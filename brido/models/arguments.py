@@ -16,18 +16,10 @@ def as_sources(model: PreTrainedModel, input_ids: Any, attention_mask: Any) -> S
     """Source tokens and their mask, each int64 [B, S] on the model's device.
 
     Raises:
-        ArgumentError: no model of transformers that writes, no mask, other shapes, types or values
-            of a mask, tokens that the model does not know, more of them than it has positions, or
-            padding on the left where positions count from there.
+        ArgumentError: no mask, other shapes, types or values of a mask, tokens that the model does
+            not know, more of them than it has positions, or padding on the left where positions
+            count from there.
     """
-    if not hasattr(model, "get_input_embeddings"):
-        inside = " (its .model is one)" if hasattr(model, "model") else ""
-        raise ArgumentError(f"model must be a model of transformers, not {quoted(model)}{inside}")
-    if getattr(model, "generation_config", None) is None:
-        raise ArgumentError(
-            f"a {type(model).__name__} does not write: load the model by AutoModelForSeq2SeqLM or "
-            "AutoModelForCausalLM"
-        )
     ids = as_ids("input_ids", input_ids, model)
     if attention_mask is None:
         raise ArgumentError(
@@ -56,8 +48,7 @@ def as_sources(model: PreTrainedModel, input_ids: Any, attention_mask: Any) -> S
     if family.has_positions and not reads_behind and not mask[:, 0].all():
         raise ArgumentError(
             f"padding stands on the left, where a {model.config.model_type} model may read other "
-            "than without it: pad input_ids and attention_mask on the right "
-            "(tokenizer.padding_side = 'right')"
+            "than without it: set tokenizer.padding_side = 'right'"
         )
     return Sources(ids, mask)
 
@@ -79,7 +70,6 @@ def as_candidates(
     attention_mask: Tensor,
     candidate_ids: Tensor,
     lengths: Tensor | None,
-    micro_batch: int | None,
 ) -> tuple[Sources, Tensor, Tensor]:
     """What a likelihood is given: sources, candidates [B, N, T] and lengths [B, N].
 
@@ -93,33 +83,22 @@ def as_candidates(
             f"candidate_ids {shape} must be [documents, candidates, tokens], with as many "
             f"documents as input_ids, {len(sources.ids)}, and at least one candidate"
         )
-    if (candidate_ids[:, :, :1] != candidate_ids[:, :1, :1]).any():
-        raise ArgumentError(
-            "position 0 of candidate_ids must be the same for all candidates of a document, "
-            "because it is given and not scored: put the decoder's start token (or the prompt's "
-            "last) there"
-        )
-    if micro_batch is not None and (type(micro_batch) is not int or micro_batch < 1):
-        raise ArgumentError(f"micro_batch must be a positive whole number, not {micro_batch!r}")
     if lengths is None:
         lengths = _up_to_the_first_pad(model, candidate_ids)
     lengths = as_whole_numbers("lengths", lengths).cpu()
-    if list(lengths.shape) != shape[:2] or lengths.max() >= shape[2]:
+    if list(lengths.shape) != shape[:2] or lengths.min() < 1 or lengths.max() >= shape[2]:
         raise ArgumentError(
-            f"lengths {list(lengths.shape)} must be [documents, candidates] and count at most the "
+            f"lengths {list(lengths.shape)} must be [documents, candidates] and count 1 to "
             f"{shape[2] - 1} tokens behind position 0 of candidate_ids {shape}"
         )
-    empty = (lengths < 1).nonzero().tolist()
-    if empty:
-        document, candidate = empty[0]
-        raise ArgumentError(f"candidate {candidate} of document {document} has no token to score")
     _check_positions(model, sources.mask, lengths)
-    starts = _starts(model)
-    if starts and (wrong := set(candidate_ids[:, 0, :1].flatten().tolist()).difference(starts)):
+    given, starts = candidate_ids[:, :, 0], _starts(model)
+    wrong = set(given.flatten().tolist()).difference(starts) if starts else ()
+    if (given != given[:, :1]).any() or wrong:
         raise ArgumentError(
-            f"position 0 of candidate_ids holds the token {min(wrong)}, from which no text of this "
-            "model starts. It is given and not scored: put the decoder's start token "
-            f"({starts[0]}) in front of each candidate"
+            "position 0 of candidate_ids is given and not scored, so it must be the same for all "
+            "candidates of a document: the token that a text starts from"
+            + (f" ({starts[0]}), not {min(wrong)}" if wrong else " (or the prompt's last)")
         )
     return sources, candidate_ids, lengths
 

@@ -59,10 +59,18 @@ class SpecialTokens:
         """
         settings, pad, ends = model.generation_config, pad_token(model), end_tokens(model)
         embeddings: Any = model.get_input_embeddings()
-        problems = [
-            *_unsupported(settings, pad, ends),
-            *_unknown_tokens(_named_tokens(settings, pad, ends, start), embeddings.num_embeddings),
-        ]
+        named = {
+            "eos_token_id": ends,
+            "pad_token_id": as_tuple(pad),
+            "decoder_start_token_id": as_tuple(start),
+            "forced_bos_token_id": as_tuple(settings.forced_bos_token_id),
+            "forced_eos_token_id": as_tuple(settings.forced_eos_token_id),
+            "suppress_tokens": as_tuple(settings.suppress_tokens),
+            "bad_words_ids": tuple(
+                token for word in as_tuple(settings.bad_words_ids) for token in as_tuple(word)
+            ),
+        }
+        problems = list(_problems(settings, named, embeddings.num_embeddings))
         if problems or pad is None:
             raise BridoError.from_problems("this model cannot be searched:", problems)
         # transformers never bans an end as a bad word; one that it shall suppress it does.
@@ -82,58 +90,29 @@ class SpecialTokens:
         )
 
 
-def _named_tokens(
-    settings: Any, pad: int | None, ends: tuple[int, ...], start: int | None
-) -> dict[str, tuple[Any, ...]]:
-    """The tokens of every setting that names some."""
-    words = settings.bad_words_ids if isinstance(settings.bad_words_ids, list) else []
-    return {
-        "eos_token_id": ends,
-        "pad_token_id": as_tuple(pad),
-        "decoder_start_token_id": () if start is None else (start,),
-        "forced_bos_token_id": as_tuple(settings.forced_bos_token_id),
-        "forced_eos_token_id": as_tuple(settings.forced_eos_token_id),
-        "suppress_tokens": as_tuple(settings.suppress_tokens),
-        "bad_words_ids": tuple(token for word in words for token in as_tuple(word)),
-    }
-
-
-def _unknown_tokens(named: dict[str, tuple[Any, ...]], size: int) -> Iterator[str]:
-    for name, found in named.items():
-        if any(type(token) is not int for token in found):
-            yield f"generation_config.{name} = {quoted(found)}: token ids are whole numbers"
-        elif any(not 0 <= token < size for token in found):
-            yield (
-                f"generation_config.{name} = {quoted(found)}: the model knows the tokens 0 to "
-                f"{size - 1}"
-            )
-
-
-def _unsupported(settings: Any, pad: int | None, ends: tuple[int, ...]) -> Iterator[str]:
+def _problems(settings: Any, named: dict[str, tuple[Any, ...]], size: int) -> Iterator[str]:
+    """What a search cannot do with a generation_config; named: the tokens of each of its settings,
+    size: how many tokens the model knows."""
     for name, neutral in _UNSUPPORTED.items():
         value = getattr(settings, name, None)
         if value not in (*neutral, [], {}):  # an empty list asks for nothing
             yield f"generation_config.{name} = {quoted(value)} is not supported: remove it"
-    for name, found in (("eos_token_id", ends), ("pad_token_id", as_tuple(pad))):
-        if not found:
-            value = quoted(getattr(settings, name))
-            yield f"generation_config.{name} = {value}: a token id is needed"
-    penalty = settings.repetition_penalty
-    number = isinstance(penalty, int | float) and not isinstance(penalty, bool)
-    if penalty is not None and not (number and 0 < penalty < math.inf):
-        yield (
-            f"generation_config.repetition_penalty = {quoted(penalty)}: a finite number above 0 is "
-            "needed"
-        )
-    words = settings.bad_words_ids or []
-    for word in words if isinstance(words, list) else [words]:
-        if not isinstance(word, list) or len(word) != 1:
+    for name, found in named.items():
+        if not all(type(token) is int and 0 <= token < size for token in found):
             yield (
-                f"generation_config.bad_words_ids holds {quoted(word)}: only single tokens can be "
-                "banned"
+                f"generation_config.{name} = {quoted(found)}: token ids are whole numbers, and the "
+                f"model knows 0 to {size - 1}"
             )
-    forced = as_tuple(settings.forced_eos_token_id)
-    if len(forced) > 1 or any(token not in ends for token in forced):
+        elif not found and name in ("eos_token_id", "pad_token_id"):
+            yield f"generation_config.{name} is missing: a token id is needed"
+    penalty = settings.repetition_penalty
+    if penalty is not None and not 0 < penalty < math.inf:
+        yield f"generation_config.repetition_penalty = {penalty}: a number above 0 is needed"
+    words = settings.bad_words_ids
+    if any(len(as_tuple(word)) != 1 for word in as_tuple(words)):
+        yield f"generation_config.bad_words_ids = {quoted(words)}: only single tokens can be banned"
+    forced = named["forced_eos_token_id"]
+    if len(forced) > 1 or not set(forced) <= set(named["eos_token_id"]):
         yield (
             f"generation_config.forced_eos_token_id ({quoted(settings.forced_eos_token_id)}) is "
             f"not one token of eos_token_id ({quoted(settings.eos_token_id)})"

@@ -80,7 +80,7 @@ def _endpoint(params: Sections, name: str, source: EndpointGeneration) -> Iterat
             "for instance 'Summarize this text in one sentence:\\n\\n{{ document }}'"
         )
     else:
-        from brido.models.prompt import message_problems
+        from brido.models.chats import message_problems
 
         yield from message_problems(reading, f"reading.{name}")
 

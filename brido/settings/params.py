@@ -255,6 +255,6 @@ class Params(Sections):
                 yield no_key("reading", name, "checkpoints, nor an endpoint of generation", known)
             elif self.reading[name].prompt is not None and name not in asked:
                 # Found by a stage it would be too late: DVC has removed what the stage had made.
-                from brido.models.prompt import message_problems
+                from brido.models.chats import message_problems
 
                 yield from message_problems(self.reading[name], f"reading.{name}")

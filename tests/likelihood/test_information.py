@@ -160,8 +160,6 @@ def test_what_makes_no_block_is_refused():
     with pytest.raises(BridoError, match="K > 0"):
         information_terms(model, *arguments)
     ids, mask, candidates, lengths = block(model, [5, 4], 2, 3, 1)
-    with pytest.raises(BridoError, match="micro_batch"):
-        information_terms(model, ids, mask, candidates, lengths, 0)
     candidates[0, 1, 0] += 1
     with pytest.raises(BridoError, match="position 0"):
         information_terms(model, ids, mask, candidates, lengths)

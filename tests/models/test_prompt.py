@@ -20,7 +20,8 @@ from tiny_chat import (
 )
 from tokenizers import Regex, pre_tokenizers
 
-from brido.models.prompt import Prompt, message_problems, messages
+from brido.models.chats import message_problems, messages
+from brido.models.prompt import Prompt
 from brido.models.settings import ReadingSettings
 from brido.utils.errors import BridoError
 

@@ -59,7 +59,7 @@ def test_what_a_model_asks_for_and_the_search_cannot_do_is_refused():
     model.generation_config.bad_words_ids = [[3, 4]]
     with pytest.raises(BridoError) as error:
         beam_search(model, source, mask, SearchSettings(num_beams=2))
-    for part in ("encoder_repetition_penalty = 1.5", "pad_token_id", "bad_words_ids holds [3, 4]"):
+    for part in ("encoder_repetition_penalty = 1.5", "pad_token_id", "bad_words_ids = [[3, 4]]"):
         assert part in str(error.value)
 
 
