@@ -118,7 +118,7 @@ def measure(params: Params, metric: Metric, system: str, split: str, number: int
         key = fingerprint([settings, code_key()], [corpus, decoded, Path(__file__)])
         units = {split: cut(number, PART)}
         work = Splits(f"evaluate/{metric.name}/{system}/{split}", key, schema, units)
-        workers = model_workers(runtime) if metric.needs_runtime else core_workers(runtime, False)
+        workers = model_workers(runtime) if metric.needs_runtime else core_workers(runtime)
         work.run(make, workers, label, runtime.log_seconds)
         table = pa.Table.from_batches(work.read(split), schema)
         measured = Measured(table, join_signatures(work.said(split)), work)

@@ -42,7 +42,7 @@ def compare(split: str, params: Params) -> None:
     if units and params.pairwise.tokenizer != "unicode":
         _warn_of_scripts(tables, split, units[0])
     make = partial(Comparer, tables, size, params.pairwise, unit)
-    workers = core_workers(params.runtime, threads=False)
+    workers = core_workers(params.runtime)
     work.run(make, workers, f"pairwise {split}", params.runtime.log_seconds)
     metadata = {
         "pairwise": params.pairwise.model_dump(mode="json"),

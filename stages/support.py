@@ -44,7 +44,7 @@ def check(params: Params, splits: Sequence[str]) -> None:
     kept = None if by_model else keys
     work = Splits("support", fingerprint(keys), SUPPORT, work_units, kept)
     make = partial(SupportWorker, params.support, runtime)
-    workers = model_workers(runtime) if by_model else core_workers(runtime, threads=False)
+    workers = model_workers(runtime) if by_model else core_workers(runtime)
     work.run(make, workers, "support", runtime.log_seconds)
     for split in splits:
         metadata = {

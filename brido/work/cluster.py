@@ -13,7 +13,9 @@ import pickle
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Sized
+from collections.abc import Iterator, Sequence, Sized
+from concurrent.futures import Future, ThreadPoolExecutor
+from queue import SimpleQueue
 from types import ModuleType
 from typing import Any
 
@@ -25,7 +27,6 @@ from brido.work.settings import RayRuntime
 from brido.work.worker import (
     SAVE_MEMORY,
     SHARDS_STAY,
-    Advance,
     LocalExecutor,
     MakeWorker,
     Result,
@@ -90,16 +91,38 @@ class RayWorker:
             shutil.rmtree(self._own, ignore_errors=True)
 
 
-class RayExecutor:
-    """Hands units to an actor, one at a time."""
+class RayPool:
+    """Hands units to actors, to each one at a time; a context manager that ends them."""
 
-    def __init__(self, ray: ModuleType, actor: Any, advance: Advance) -> None:
-        self._ray, self._actor, self._advance = ray, actor, advance
-        self._open = True
+    def __init__(self, ray: ModuleType, actors: Sequence[Any]) -> None:
+        self._ray, self.size = ray, len(actors)
+        self._free: SimpleQueue[Any] = SimpleQueue()
+        for actor in actors:
+            self._free.put(actor)
+        self._threads = ThreadPoolExecutor(self.size)
+        self._actors = list(actors)
 
-    def __call__(self, unit: Sized) -> Result:
+    def __enter__(self) -> "RayPool":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for actor in [*self._actors]:
+            self._end(actor)
+        self._threads.shutdown(cancel_futures=True)
+
+    def submit(self, unit: Sized) -> Future[Result]:
+        """The unit's rows and counts, in future."""
+        return self._threads.submit(self._work, unit)
+
+    def release(self, number: int) -> None:
+        """End actors without work, which makes room for a lost one to start again."""
+        for _ in range(number):
+            self._end(self._free.get())
+
+    def _work(self, unit: Sized) -> Result:
+        actor = self._free.get()
         try:
-            result = self._ray.get(self._actor.work.remote(unit))
+            result = self._ray.get(actor.work.remote(unit))
         except self._ray.exceptions.RayTaskError as error:
             print(error, file=sys.stderr, flush=True)
             raise BridoError(f"a worker of the cluster failed, see above; {SHARDS_STAY}") from None
@@ -109,23 +132,20 @@ class RayExecutor:
                 f"or its node has no brido {brido.__version__}: {first_line(error)}); "
                 f"{SHARDS_STAY}, {SAVE_MEMORY}"
             ) from None
+        finally:
+            self._free.put(actor)
         if isinstance(result, BridoError):
             raise result
-        self._advance(len(unit))
         return result
 
-    def close(self) -> None:
-        """End the worker at once, which frees its place on the cluster."""
-        if self._open:
-            self._open = False
-            self._ray.wait([self._actor.leave.remote()], timeout=1.0)
-            self._ray.kill(self._actor)
+    def _end(self, actor: Any) -> None:
+        self._actors.remove(actor)
+        self._ray.wait([actor.leave.remote()], timeout=1.0)
+        self._ray.kill(actor)
 
 
 @contextlib.contextmanager
-def cluster_executors(
-    workers: Workers, make_worker: MakeWorker, limit: int, advance: Advance
-) -> Iterator[list[RayExecutor]]:
+def cluster_pool(workers: Workers, make_worker: MakeWorker, limit: int) -> Iterator[RayPool]:
     """`workers.number` workers, or as many as there is room for, but no more than `limit`.
 
     They run on the cluster of RAY_ADDRESS, or on one that is started here and ends with them.
@@ -151,7 +171,8 @@ def cluster_executors(
         )(RayWorker)
         environment = {k: v for k, v in os.environ.items() if k.startswith(CARRIED)}
         setup = (brido.__version__, environment, os.getcwd(), pickle.dumps(make_worker), device)
-        yield [RayExecutor(ray, actor.remote(*setup), advance) for _ in range(number)]
+        with RayPool(ray, [actor.remote(*setup) for _ in range(number)]) as pool:
+            yield pool
 
 
 def _room(share: dict[str, float], there: dict[str, float]) -> int:

@@ -1,4 +1,4 @@
-"""Units of work to workers: one in this process, or a pool of threads or processes side by side.
+"""Units of work to workers: one in this process, or a pool of processes side by side.
 
 A worker does one unit at a time and writes nothing: the driver alone writes shards. A shard's rows
 do not depend on the worker, so a stage ends in the same bytes with any number of workers. Only a
@@ -7,27 +7,28 @@ few units are in work at once, so memory stays constant.
 `run` reaches every worker through an executor (`worker.Executor`): here, in a process, or on Ray.
 """
 
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
 from pathlib import Path
-from queue import SimpleQueue
-from typing import Any
+from typing import Any, Protocol
 
 import pyarrow as pa
 
 from brido.tables import write_table
+from brido.utils.errors import BridoError
 from brido.utils.progress import Progress
 from brido.work.kept import Kept
 from brido.work.shards import Shards
 from brido.work.worker import (
+    SAVE_MEMORY,
+    SHARDS_STAY,
     Advance,
-    Executor,
     LocalExecutor,
     MakeWorker,
-    ProcessExecutor,
+    ProcessPool,
     Result,
     Workers,
 )
@@ -111,66 +112,65 @@ def _do(
     """Do numbered units on as many workers as there are, or as there are units if that is known."""
     limit = len(todo) if isinstance(todo, Sequence) else max(len(workers.devices), _ACTORS)
     devices = workers.devices[:limit]
-    lock = threading.Lock()
-
-    def locked(count: int, /, *, tokens: int = 0) -> None:
-        with lock:
-            advance(count, tokens=tokens)
-
     if workers.ray is not None and limit:
-        from brido.work.cluster import cluster_executors
+        from brido.work.cluster import cluster_pool
 
-        with cluster_executors(workers, make_worker, limit, locked) as executors:
-            _side_by_side(executors, todo, finish)
+        with cluster_pool(workers, make_worker, limit) as pool:
+            _side_by_side(pool, todo, advance, finish)
     elif len(devices) > 1:
-        kind = LocalExecutor if workers.threads else ProcessExecutor
-        _side_by_side([kind(make_worker, device, locked) for device in devices], todo, finish)
+        with ProcessPool(make_worker, devices) as pool:
+            _side_by_side(pool, todo, advance, finish)
     elif devices:
-        execute = LocalExecutor(make_worker, devices[0], locked)
+        execute = LocalExecutor(make_worker, devices[0], advance)
         for index, unit in todo:
             finish(index, *execute(unit))
 
 
+class Pool(Protocol):
+    """Workers elsewhere."""
+
+    size: int
+
+    def submit(self, unit: Sized, /) -> Future[Result]:
+        """Have the unit done by a free worker."""
+        ...
+
+    def release(self, number: int, /) -> None:
+        """Have `number` workers end that have no work."""
+
+
 def _side_by_side(
-    executors: Sequence[Executor],
+    pool: Pool,
     todo: Iterable[tuple[int, Sized]],
+    advance: Advance,
     finish: Callable[..., None],
 ) -> None:
-    """Do all units, each with a free executor; `finish` runs in this thread, as results come."""
-    free: SimpleQueue[Executor] = SimpleQueue()
-    for executor in executors:
-        free.put(executor)
-
-    def work(unit: Sized) -> Result:
-        executor = free.get()
-        try:
-            return executor(unit)
-        finally:
-            free.put(executor)
-
+    """Do all units; `finish` runs in this thread, as results come."""
     units = iter(todo)
-    running: dict[Future[Result], int] = {}
-    working = len(executors)
-    pool = ThreadPoolExecutor(len(executors))
+    running: dict[Future[Result], tuple[int, Sized]] = {}
+    working = pool.size
     try:
         while True:
             # As many wait as work, so that no worker waits for a shard to be written.
             for index, unit in islice(units, 2 * working - len(running)):
-                running[pool.submit(work, unit)] = index
-            # A worker without work makes room: on a cluster, for a lost one to start again.
-            for _ in range(working - len(running)):
-                free.get().close()
-                working -= 1
+                running[pool.submit(unit)] = index, unit
+            if len(running) < working:
+                pool.release(working - len(running))
+                working = len(running)
             if not running:
                 return
             done = wait(running, return_when=FIRST_COMPLETED).done
             # Errors last: what is finished beside them is kept.
             for future in sorted(done, key=lambda future: future.exception() is not None):
-                finish(running.pop(future), *future.result())
-    finally:
-        for executor in executors:
-            executor.close()
-        pool.shutdown(cancel_futures=True)
+                index, unit = running.pop(future)
+                result = future.result()
+                advance(len(unit))
+                finish(index, *result)
+    except BrokenProcessPool:
+        raise BridoError(
+            "a worker process ended before its work (memory ran out, or it was killed); "
+            f"{SHARDS_STAY}, {SAVE_MEMORY}"
+        ) from None
 
 
 class Splits:

@@ -1,7 +1,7 @@
 """Workers, where they are, and what runs one: a unit goes in, its rows and counts come out.
 
-An executor owns one worker and hands it units, one at a time: `LocalExecutor` in this process,
-`ProcessExecutor` in one of its own, `cluster.RayExecutor` on a Ray cluster.
+`LocalExecutor` runs one in this process, `ProcessPool` some in processes of their own,
+`cluster.RayPool` some on a Ray cluster.
 """
 
 import contextlib
@@ -10,10 +10,12 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Sequence, Sized
+from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
-from typing import Any, NamedTuple, Protocol
+from multiprocessing.queues import SimpleQueue
+from typing import Any, Protocol
 
 import pyarrow as pa
 
@@ -30,13 +32,6 @@ class Advance(Protocol):
 
     def __call__(self, count: int, /, *, tokens: int = 0) -> None:
         """Note `count` more documents and `tokens` more tokens."""
-
-
-class Advanced(NamedTuple):
-    """What a worker's process reports to the driver (see `Advance`)."""
-
-    documents: int
-    tokens: int
 
 
 # Parts of the errors of a worker that ends before its work does.
@@ -58,7 +53,8 @@ class Worker(Protocol):
 
 
 # Makes a worker for a device; the worker may report what it does inside a unit by calling the
-# second argument, and need not. Picklable wherever workers are processes.
+# second argument, and need not; it is heard where the worker is in the driver's process. Picklable
+# wherever workers are processes.
 MakeWorker = Callable[[str, Advance], Worker]
 
 
@@ -66,15 +62,13 @@ MakeWorker = Callable[[str, Advance], Worker]
 class Workers:
     """The workers of a run: one for each of `devices`, such as `cuda:0`.
 
-    A single one works in this process. Several have a process each, or with `threads`, for compiled
-    code that runs without the interpreter's lock, a thread.
+    A single one works in this process. Several have a process each.
 
     With `ray` they run on a Ray cluster instead, `number` of them or as many as it has room for,
     all on the first of `devices`; `with_model`: each wants a GPU if there are any.
     """
 
     devices: Sequence[str] = ("cpu",)
-    threads: bool = False
     ray: RayRuntime | None = None
     number: int | None = None
     with_model: bool = False
@@ -87,21 +81,18 @@ def model_workers(runtime: RuntimeSettings) -> Workers:
     return Workers(worker_devices(runtime.device, runtime.workers))
 
 
-def core_workers(runtime: RuntimeSettings, threads: bool) -> Workers:
-    """Return a worker for each core of `runtime.threads`: a thread if `threads`, or a process."""
+def core_workers(runtime: RuntimeSettings) -> Workers:
+    """Return a worker for each core of `runtime.threads`, or that this process may use."""
     if runtime.engine == "ray":
         return Workers(ray=runtime.ray, number=runtime.workers)
-    return Workers(["cpu"] * (runtime.threads or os.cpu_count() or 1), threads)
+    return Workers(["cpu"] * (runtime.threads or _cores()))
 
 
-class Executor(Protocol):
-    """Runs a worker, here or elsewhere."""
-
-    def __call__(self, unit: Sized) -> Result:
-        """Return what the worker makes of the unit; BridoError if it cannot, or if it died."""
-
-    def close(self) -> None:
-        """End the worker, which has nothing left to do; a second call does nothing."""
+def _cores() -> int:
+    """How many cores this process may use: Slurm and Docker give it a part of the machine's."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 class LocalExecutor:
@@ -132,80 +123,64 @@ class LocalExecutor:
         self._left -= count
         self._advance(count, tokens=tokens)
 
-    def close(self) -> None:
-        """Do nothing: there is no process to end."""
 
+class ProcessPool:
+    """Workers in processes of their own, one for each device; a context manager that ends them.
 
-class ProcessExecutor:
-    """Starts a process for a worker and hands it units, one at a time.
-
-    The process is spawned, not forked: neither CUDA nor threads survive a fork.
+    The processes are spawned, not forked: neither CUDA nor threads survive a fork.
     """
 
-    def __init__(self, make_worker: MakeWorker, device: str, advance: Advance) -> None:
+    def __init__(self, make_worker: MakeWorker, devices: Sequence[str]) -> None:
         context = multiprocessing.get_context("spawn")
-        self._advance = advance
-        self._connection, theirs = context.Pipe()
-        arguments = (theirs, make_worker, device)
-        self._process = context.Process(target=_serve, args=arguments, daemon=True)
-        # Ctrl-C reaches all processes of a terminal: the driver answers it and ends this one.
-        # The tracker, started beside the first process, would take the block away.
+        self.size = len(devices)
+        queue = context.SimpleQueue()
+        for device in devices:
+            queue.put(device)
+        # Its end is how workers learn that they are to end: also when the driver is killed.
+        theirs, self._open = context.Pipe(duplex=False)
+        self._pool = ProcessPoolExecutor(
+            self.size, context, initializer=_start, initargs=(make_worker, queue, theirs)
+        )
+
+    def __enter__(self) -> "ProcessPool":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._open.close()
+        self._pool.shutdown(cancel_futures=True)
+
+    def submit(self, unit: Sized) -> Future[Result]:
+        """The unit's rows and counts, in future; BrokenProcessPool there or here: one died."""
+        # Ctrl-C reaches all processes of a terminal: the driver answers it and ends these. The
+        # tracker, started beside the first process, would take the block away.
         resource_tracker.ensure_running()
         former = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
-            self._process.start()
+            return self._pool.submit(_work, unit)
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, former)
-        theirs.close()  # so that its death ends the pipe
 
-    def __call__(self, unit: Sized) -> Result:
-        try:
-            self._connection.send(unit)
-            while isinstance(answer := self._connection.recv(), Advanced):
-                self._advance(answer.documents, tokens=answer.tokens)
-        except (EOFError, OSError):
-            raise BridoError(self._death()) from None
-        if isinstance(answer, BridoError):
-            raise answer
-        return answer
-
-    def _death(self) -> str:
-        self._process.join()
-        code = self._process.exitcode or 0
-        if code >= 0:
-            return f"a worker process failed (exit code {code}), see above; {SHARDS_STAY}"
-        reason = " (memory ran out, or it was killed)" if -code == signal.SIGKILL else ""
-        name = signal.Signals(-code).name
-        return f"a worker process was ended by {name}{reason}; {SHARDS_STAY}, {SAVE_MEMORY}"
-
-    def close(self) -> None:
-        """End the process at once."""
-        self._process.kill()
-        self._process.join()
+    def release(self, number: int) -> None:
+        """Do nothing about `number` workers without work: they take no room from others."""
 
 
-def _serve(connection: Connection, make_worker: MakeWorker, device: str) -> None:
-    """Run the worker's process: units come in, counts and then an answer go out."""
-    threading.Thread(target=_end_with_driver, daemon=True).start()
-
-    def report(count: int, /, *, tokens: int = 0) -> None:
-        connection.send(Advanced(count, tokens))
-
-    execute = LocalExecutor(make_worker, device, report)
-    with contextlib.suppress(EOFError, BrokenPipeError):
-        while True:
-            unit = connection.recv()
-            answer: Any
-            try:
-                answer = execute(unit)
-            except BridoError as error:
-                answer = error
-            connection.send(answer)
+def _start(make_worker: MakeWorker, devices: SimpleQueue[str], driver: Connection) -> None:
+    """Prepare a worker's process."""
+    global _execute
+    threading.Thread(target=_end_with, args=(driver,), daemon=True).start()
+    # The driver counts whole units.
+    _execute = LocalExecutor(make_worker, devices.get(), lambda _, *, tokens=0: None)
 
 
-def _end_with_driver() -> None:
-    """End this process when the driver ends: a killed driver ends no worker itself."""
-    driver = multiprocessing.parent_process()
-    if driver is not None:
-        driver.join()
+def _work(unit: Sized) -> Result:
+    return _execute(unit)
+
+
+_execute: Callable[[Sized], Result]
+
+
+def _end_with(driver: Connection) -> None:
+    """End this process at once when the driver closes its end of the pipe."""
+    with contextlib.suppress(EOFError, OSError):
+        driver.recv()
     os._exit(1)

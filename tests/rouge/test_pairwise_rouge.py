@@ -82,6 +82,12 @@ def test_sentences_around_the_limits_of_the_bits(tokens):
     check([target], predictions)
 
 
+@pytest.mark.parametrize("words", [30, 31, 32, 62, 63, 64, 130])
+def test_gaps_between_words_that_two_sentences_share(words):
+    gap = "x " * words
+    check(["a b", "b a"], [f"a {gap}b", f"{gap}a {gap}b {gap}"])
+
+
 def test_more_targets_than_lanes_of_short_and_long_sentences():
     generator = np.random.default_rng(0)
     targets = [

@@ -41,9 +41,9 @@ def cluster():
 def test_runtime_says_who_works():
     here, there = RuntimeSettings(threads=3, device="cpu"), RuntimeSettings(engine="ray", workers=5)
     assert model_workers(here) == Workers(["cpu"])
-    assert core_workers(here, threads=True) == Workers(["cpu"] * 3, threads=True)
+    assert core_workers(here) == Workers(["cpu"] * 3)
     assert model_workers(there) == Workers(("auto",), ray=RayRuntime(), number=5, with_model=True)
-    assert core_workers(there, threads=True) == Workers(ray=RayRuntime(), number=5)
+    assert core_workers(there) == Workers(ray=RayRuntime(), number=5)
 
 
 def test_without_ray_there_is_a_sentence_and_nobody_else_needs_it(work, monkeypatch):
