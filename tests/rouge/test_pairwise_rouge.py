@@ -86,6 +86,8 @@ def test_sentences_around_the_limits_of_the_bits(tokens):
 def test_gaps_between_words_that_two_sentences_share(words):
     gap = "x " * words
     check(["a b", "b a"], [f"a {gap}b", f"{gap}a {gap}b {gap}"])
+    # Behind the gap the path meets the second of two words; two sentences mark it once.
+    check(["a b\na", "a\nb a b"], [f"a a {gap}b", f"a b a {gap}b"])
 
 
 def test_more_targets_than_lanes_of_short_and_long_sentences():
