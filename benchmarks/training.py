@@ -31,8 +31,8 @@ from benchmarks.harness import (
 from brido.models.products import faster_training
 from brido.models.tokens import Sources, Targets
 from brido.training.batches import Batch
+from brido.training.loss import ContrastiveStep
 from brido.training.settings import TrainingSettings
-from brido.training.step import ContrastiveStep
 
 SHAPES = {
     "tiny": {"d_model": 32, "layers": 1, "heads": 2, "vocabulary": 200},

@@ -11,8 +11,8 @@ from brido.settings.params import Params
 from brido.training.contrastive import ContrastiveTask
 from brido.training.documents import notes, read_ranked
 from brido.training.launch import is_main, relaunch
-from brido.training.loop import train
-from brido.training.sample import sample_generator, sample_trackers
+from brido.training.sample import sample_generator
+from brido.training.train import train
 from brido.utils.atomic import atomic_folder
 from brido.utils.errors import run_command
 from brido.utils.progress import say
@@ -29,11 +29,7 @@ def main() -> None:
     paths.check_base(f"train {system}")
     relaunch("stages.train")
     task = make_task(params, system)
-    task.trackers = sample_trackers(task)
-    try:
-        state = train(task)
-    finally:
-        task.trackers.finish()
+    state = train(task)
     if is_main():
         with atomic_folder(paths.checkpoint(system)) as temporary:
             task.language.save(temporary)
@@ -71,6 +67,7 @@ def make_task(params: Params, system: str) -> ContrastiveTask:
     )
     # At each validation the model ranks the sample's candidates, and summarizes the sample itself.
     task.generator = sample_generator(task, paths.corpus("validation"))
+    task.tracked = settings.model_dump(mode="json")
     return task
 
 

@@ -82,7 +82,7 @@ def model_card(
     }
     trained = model in params.tuned
     scoring = params.scoring_of(model) if trained else params.scoring
-    agreement = scoring.shares == {"vote": 1.0} and not (scoring.alpha or scoring.remove_base)
+    agreement = scoring.shares == {"vote": 1.0} and not scoring.alpha
     hidden = {"data", "checkpoints.base"}  # named above the settings
     card = ModelCard.from_template(
         header,
@@ -137,7 +137,7 @@ def _changed_first(checkpoint: Any) -> str:
 
 def teaches_an_order(training: TrainingSettings) -> bool:
     """Whether a training asks for an order of the candidates."""
-    return training.gamma > 0 and training.loss != "spread"
+    return training.gamma > 0
 
 
 def _data(params: Params, corpus: Mapping[str, Any]) -> str:

@@ -12,7 +12,7 @@ from brido.vote.settings import ScoringSettings
 _SHOWN = {
     "pairwise": ("combination",),
     "training": (
-        *("loss", "margin_kind", "margin", "gamma", "length_penalty", "reduction", "anchor"),
+        *("margin_kind", "margin", "gamma", "length_penalty", "reduction"),
         *("learning_rate", "schedule", "epochs", "batch_size", "seed"),
     ),
 }
@@ -27,9 +27,8 @@ def run_order(scoring: ScoringSettings) -> str:
         return "the same scores, shuffled within each document"
     weights = scoring.shares
     signals = "".join(f", {name} {weights[name]:g}" for name in weights if name != "vote")
-    less = ", less what base itself prefers" if scoring.remove_base else ""
     alpha = "∞" if math.isinf(scoring.alpha) else f"{scoring.alpha:g}"
-    return f"the run's vote (α = {alpha}{signals}{less})"
+    return f"the run's vote (α = {alpha}{signals})"
 
 
 def settings_text(params: Params) -> list[tuple[str, str]]:

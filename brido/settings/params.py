@@ -157,8 +157,8 @@ class Params(Sections):
             )
         if scoring.asks_likelihood and not self.has_base:
             yield (
-                f"{key}: information and remove_base need base's likelihood, and {_NO_BASE}: set "
-                "information to 0 and remove_base to false, or delete the system"
+                f"{key}: information needs base's likelihood, and {_NO_BASE}: set it to 0, or "
+                "delete the system"
             )
         if scoring.asks_prior and not self.likelihood.others:
             yield (

@@ -6,15 +6,18 @@ is one number, and any number of processes sees the same updates.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, NamedTuple
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from transformers import PreTrainedModel
 
 from brido.models.language_model import LanguageModel
 from brido.models.tokens import Sources, Targets
 from brido.training.documents import RankedDocument
+from brido.training.task import UpdateData
 from brido.utils.errors import BridoError
 
 
@@ -23,22 +26,13 @@ class Batch(NamedTuple):
 
     sources: the documents [B, S]; targets: text 0 of a document is the cross-entropy's, the rest
     its candidates [B, 1 + N, T]; scores [B, N] float64, best first. eligible [B, N]: False where a
-    document has fewer candidates than others. anchor [B, 1 + N]: the base's likelihoods, which the
-    loss subtracts, or None.
+    document has fewer candidates than others.
     """
 
     sources: Sources
     targets: Targets
     scores: Tensor
     eligible: Tensor
-    anchor: Tensor | None = None
-
-
-class SummaryBatch(NamedTuple):
-    """B sources [B, S] and summaries [B, T], both padded with PAD."""
-
-    sources: Tensor
-    labels: Tensor
 
 
 @dataclass(frozen=True)
@@ -120,6 +114,46 @@ class UpdatePlan:
             self._order = (epoch, generator.permutation(self.documents))
         start = place * self.batch_size
         return self._order[1][start : start + self.batch_size].tolist()
+
+
+@dataclass
+class RankedExamples:
+    """What every update of contrastive training sees: `documents` by `plan`, as `batches`.
+
+    at_once: documents of a chunk, at most. ranked: whether candidates are ranked, or the
+    cross-entropy is all there is.
+    """
+
+    documents: Sequence[RankedDocument]
+    plan: UpdatePlan
+    batches: Batches
+    at_once: int
+    ranked: bool
+
+    @cached_property
+    def chunk_size(self) -> int:
+        """Documents of a chunk. Dropout masks belong to a chunk, so with dropout it is one: a
+        runtime setting must not change them."""
+        return 1 if is_random(self.batches.language.model) else self.at_once
+
+    def of(self, update: int) -> UpdateData:
+        """The documents of an update; `totals` are its reference tokens and its documents."""
+        documents = [self.documents[index] for index in self.plan.indices(update)]
+        size = self.chunk_size
+        chunks = [documents[start : start + size] for start in range(0, len(documents), size)]
+        return UpdateData(chunks, (self.batches.target_tokens(documents), len(documents)))
+
+    def batch(self, chunk: Sequence[RankedDocument]) -> Batch:
+        """The tensors of a chunk."""
+        return self.batches.batch(chunk, candidates=self.ranked)
+
+
+def is_random(model: PreTrainedModel) -> bool:
+    """Whether the model's training passes draw random numbers."""
+    config = model.config.to_dict()
+    drops = (module.p for module in model.modules() if isinstance(module, nn.Dropout))
+    keys = (key for key in config if "drop" in key and "classifier" not in key)
+    return any(config[key] for key in keys) or any(drops)
 
 
 def warmup_updates(warmup: float, total: int) -> int:

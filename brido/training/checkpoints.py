@@ -2,9 +2,7 @@
 
 import pickle
 import time
-from collections.abc import Callable
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,31 +22,6 @@ STATE_SECONDS = 2.0
 STATE_SHARE = 0.02
 
 
-class SaveTimer:
-    """Says when the next state is due: the longer one takes to write, the rarer they are."""
-
-    def __init__(self, longest: float) -> None:
-        """`longest`: the most seconds between two states."""
-        self.longest = longest
-        self.restart(writing=0.0)
-
-    def restart(self, writing: float) -> None:
-        """Time the next state by the seconds that the last one took."""
-        self._saved = time.monotonic()
-        self.pause = min(self.longest, max(STATE_SECONDS, writing / STATE_SHARE))
-
-    @property
-    def due(self) -> bool:
-        """Whether a state is to be written now."""
-        return time.monotonic() - self._saved >= self.pause
-
-    def save(self, write: Callable[[], None]) -> None:
-        """Call `write`, and time the next state by how long it took."""
-        began = time.monotonic()
-        write()
-        self.restart(time.monotonic() - began)
-
-
 class Checkpoints:
     """The folder of one run: state.pt, and the best weights, best-UPDATE.pt.
 
@@ -64,11 +37,24 @@ class Checkpoints:
             take(folder)
         self.folder, self.parallel = folder, parallel
         self.state_file = folder / "state.pt"
-        self.timer = SaveTimer(parallel.runtime.checkpoint_minutes * 60)
+        self._saved, self._pause = time.monotonic(), self.pause(writing=0.0)
+
+    def pause(self, writing: float) -> float:
+        """Seconds to the next state, after one that took so many to write."""
+        longest = self.parallel.runtime.checkpoint_minutes * 60
+        return min(longest, max(STATE_SECONDS, writing / STATE_SHARE))
+
+    @property
+    def due(self) -> bool:
+        """Whether a state is to be written now."""
+        return time.monotonic() - self._saved >= self._pause
 
     def save(self, state: TrainState, model: PreTrainedModel, optimizer: Optimizer) -> None:
         """Replace the state on disk, then remove best weights that it no longer mentions."""
-        self.timer.save(partial(self._write, state, model, optimizer))
+        began = time.monotonic()
+        self._write(state, model, optimizer)
+        self._saved = time.monotonic()
+        self._pause = self.pause(writing=self._saved - began)
 
     def _write(self, state: TrainState, model: PreTrainedModel, optimizer: Optimizer) -> None:
         content = {
@@ -88,7 +74,7 @@ class Checkpoints:
         """Put the tensors of the state on disk into model and optimizer; return it, or a new one.
 
         Raises:
-            BridoError: the file is damaged or of another version.
+            BridoError: the file is damaged.
         """
         if not self.state_file.is_file():
             return TrainState()
@@ -97,8 +83,8 @@ class Checkpoints:
             state = TrainState(**content["run"])
         except TypeError:
             raise BridoError(
-                f"{self.state_file} was written by another version of brido: remove {self.folder} "
-                "to start the training over"
+                f"{self.state_file} is not a state of this training: remove {self.folder} to start "
+                "it over"
             ) from None
         self._load_weights(content["model"], model)
         self.parallel.load_optimizer(optimizer, content["optimizer"])
@@ -145,7 +131,7 @@ def load_tensors(path: Path) -> Any:
     """Read what `save_tensors` wrote. Raise BridoError if the file is damaged."""
     try:
         return torch.load(path, map_location="cpu", weights_only=True)
-    except (OSError, RuntimeError, EOFError, KeyError, ValueError, pickle.UnpicklingError) as error:
+    except (OSError, RuntimeError, EOFError, KeyError, ValueError, pickle.UnpicklingError):
         raise BridoError(
-            f"{path} cannot be read ({error}): remove {path.parent} to start the training over"
+            f"{path} cannot be read: remove {path.parent} to start the training over"
         ) from None

@@ -1,44 +1,32 @@
 """Contrastive training of a language model on ranked candidates, as a task of the loop."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import torch
-from accelerate.utils import send_to_device
+from torch import nn
+from torch.optim import Optimizer
 from transformers import PreTrainedModel
 
-from brido.likelihood import candidate_log_likelihood
 from brido.models.language_model import LanguageModel
-from brido.training.anchor import Anchors, anchored, base_likelihoods
-from brido.training.batches import Batch, Batches, UpdatePlan, learning_rate, warmup_updates
+from brido.training.batches import (
+    Batches,
+    RankedExamples,
+    UpdatePlan,
+    learning_rate,
+    warmup_updates,
+)
 from brido.training.documents import RankedDocument, RankedDocuments, SummaryPairs
-from brido.training.parallel import Parallel
+from brido.training.loss import ContrastiveStep
 from brido.training.settings import TrainingSettings
-from brido.training.step import ContrastiveStep
-from brido.training.task import OptimizerConfig, Task, UpdateData
+from brido.training.task import Task
 from brido.training.validation import MeasureSample, validate_ranker
 from brido.work.settings import RuntimeSettings
 
-# Keys of a model's config that make its training passes random.
-RANDOM_LAYERS = (
-    "dropout",
-    "attention_dropout",
-    "activation_dropout",
-    "dropout_rate",
-    "encoder_layerdrop",
-    "decoder_layerdrop",
-)
 # Documents whose texts are measured before training; a larger share of cut texts is a warning.
 LOOKED_AT, MANY_CUT = 200, 0.05
-
-
-def is_random(model: PreTrainedModel) -> bool:
-    """Whether the model's training passes draw random numbers."""
-    config = model.config.to_dict()
-    drops = (module.p for module in model.modules() if isinstance(module, torch.nn.Dropout))
-    return any(config.get(key) for key in RANDOM_LAYERS) or any(drops)
 
 
 @dataclass
@@ -64,117 +52,63 @@ class ContrastiveTask(Task):
     )
 
     def __post_init__(self) -> None:
-        settings, count = self.settings, len(self.documents)
+        settings = self.settings
         self.model: PreTrainedModel = self.language.model
         self.seed, self.keep = settings.seed, settings.keep
-        self.every = settings.validation.every
-        self.plan = UpdatePlan(count, settings.batch_size, settings.epochs, settings.seed)
-        self.updates, self.updates_per_epoch = self.plan.updates, self.plan.updates_per_epoch
+        self.every, self.max_gradient_norm = settings.validation.every, settings.max_gradient_norm
         self.sequences = 1 + self.documents.num_candidates
-        self._anchors: Anchors | None = None
-
-    @property
-    def batches(self) -> Batches:
-        """What turns documents into this model's tensors."""
-        settings = self.settings
-        elected = settings.cross_entropy == "elected"
         limit = "max_candidate_tokens" if self.sequences > 1 else "max_summary_tokens"
-        key = f"{self.key}.{limit}"
-        return Batches(self.language, settings.max_candidate_tokens, elected, key)
-
-    @property
-    def documents_at_once(self) -> int:
-        """Documents with all their candidates within runtime.batch_tokens, at least 1."""
-        settings = self.settings
+        self.batches = Batches(
+            self.language,
+            settings.max_candidate_tokens,
+            elected=settings.cross_entropy == "elected",
+            key=f"{self.key}.{limit}",
+        )
+        # Documents with all their candidates within runtime.batch_tokens, at least 1.
         longest = self.language.reading.max_source_tokens
         tokens = longest + self.sequences * settings.max_candidate_tokens
-        return max(1, min(settings.batch_size, self.runtime.batch_tokens // tokens))
-
-    def optimizer(self) -> OptimizerConfig:
-        settings = self.settings
-        warmup = warmup_updates(settings.warmup_steps, self.updates)
-        highest, schedule = settings.learning_rate, settings.schedule
-
-        def rate(update: int) -> float:
-            return learning_rate(update, self.updates, highest, warmup, schedule)
-
-        return OptimizerConfig(
-            settings.optimizer, settings.weight_decay, settings.max_gradient_norm, rate
+        fitting = min(settings.batch_size, self.runtime.batch_tokens // tokens)
+        self.documents_at_once = max(1, fitting)
+        plan = UpdatePlan(len(self.documents), settings.batch_size, settings.epochs, settings.seed)
+        self.examples = RankedExamples(
+            self.documents, plan, self.batches, self.documents_at_once, settings.gamma > 0
         )
+        self.updates, self.updates_per_epoch = plan.updates, plan.updates_per_epoch
+        self.warmup = warmup_updates(settings.warmup_steps, self.updates)
+        self.rate = partial(
+            learning_rate,
+            total=self.updates,
+            highest=settings.learning_rate,
+            warmup=self.warmup,
+            schedule=settings.schedule,
+        )
+
+    def optimizer(self, weights: list[nn.Parameter]) -> Optimizer:
+        kinds = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}
+        kind = kinds[self.settings.optimizer]
+        return kind(weights, lr=self.rate(1), weight_decay=self.settings.weight_decay)
 
     def step(self) -> ContrastiveStep:
         return ContrastiveStep(self.model, self.settings)
 
-    def prepare(self, parallel: Parallel) -> None:
-        """See Task: the base's likelihoods."""
-        if not self.settings.asks_base:
-            return
-
-        @torch.no_grad()
-        def likelihoods(documents: Sequence[RankedDocument]) -> list[list[float]]:
-            batch = send_to_device(self.batches.batch(documents), parallel.device)
-            with parallel.accelerator.autocast():
-                return candidate_log_likelihood(
-                    self.model,
-                    batch.sources.ids,
-                    batch.sources.mask,
-                    batch.targets.ids,
-                    self.settings.compared_length_penalty,
-                    batch.targets.lengths,
-                    self.runtime.candidate_micro_batch,
-                ).tolist()
-
-        size = self.documents_at_once
-        self.model.eval()
-        self._anchors = base_likelihoods(
-            likelihoods, self.documents, size, parallel, self.folder, self.name
-        )
-        self.model.train()
-
-    def data(self, update: int) -> UpdateData:
-        """See Task; `totals` are the reference tokens and the documents of the update."""
-        documents = [self.documents[index] for index in self.plan.indices(update)]
-        # Dropout masks belong to a chunk, so with dropout a runtime setting must not size it.
-        size = 1 if is_random(self.model) else self.documents_at_once
-        chunks = [documents[start : start + size] for start in range(0, len(documents), size)]
-        return UpdateData(chunks, (self.batches.target_tokens(documents), len(documents)))
-
-    def batch(self, chunk: Sequence[RankedDocument]) -> Batch:
-        ranked = self.settings.gamma > 0
-        batch = self.batches.batch(chunk, candidates=ranked)
-        return anchored(batch, chunk, self._anchors) if ranked and self._anchors else batch
-
-    def measures(self, autocast: Callable[[], Any]) -> dict[str, float]:
+    def measures(self, micro_batch: int | None) -> dict[str, float]:
         if self.validation is None:
             return {}
-        measures = validate_ranker(
+        found = validate_ranker(
             self.model,
             self.batches,
             self.validation,
             self.settings.length_penalty,
             self.documents_at_once,
-            autocast,
+            micro_batch,
         )
-        if self.generator is not None:
-            self.model.eval()
-            with torch.no_grad(), autocast():
-                measures |= self.generator(self.language)
-            self.model.train()
-        return measures
+        return found | (self.generator(self.language) if self.generator else {})
 
     def warnings(self) -> Iterator[str]:
-        settings, key = self.settings, f"{self.key}.warmup_steps"
-        warmup = warmup_updates(settings.warmup_steps, self.updates)
-        if settings.schedule == "noam" and not warmup:
+        if self.warmup > self.updates:
             yield (
-                f"{key}: schedule noam without a warm-up begins at the rate "
-                f"{settings.learning_rate:.2g}, which is meant as a factor: set warmup_steps, or "
-                "use schedule linear"
-            )
-        if warmup > self.updates:
-            yield (
-                f"{key}: the warm-up ({warmup:,} updates) is longer than the run "
-                f"({self.updates:,}): lower it, or train on more documents or epochs"
+                f"{self.key}.warmup_steps: the warm-up ({self.warmup:,} updates) is longer than "
+                f"the run ({self.updates:,}): lower it, or train on more documents or epochs"
             )
         step = max(1, len(self.documents) // LOOKED_AT)
         documents = [self.documents[place] for place in range(0, len(self.documents), step)]
@@ -187,11 +121,6 @@ class ContrastiveTask(Task):
             )
 
     def problems(self) -> Iterator[str]:
-        if self.keep == "best_generator" and self.generator is None:
-            yield (
-                "training.keep: best_generator needs validations that decode, and this training "
-                "does not decode: write last or best_ranker"
-            )
         if not self.documents:
             yield (
                 "each document has fewer than two distinct candidates that can be elected, so "

@@ -37,6 +37,8 @@ def make_accelerator(runtime: RuntimeSettings) -> Accelerator:
         cpu=device.type == "cpu",
         mixed_precision="bf16" if bfloat16 else "no",
         kwargs_handlers=[InitProcessGroupKwargs(timeout=PATIENCE)],
+        log_with=list(runtime.trackers) or None,
+        project_dir=".brido/trackers",
     )
     if found.distributed_type in SHARDED:
         raise BridoError(

@@ -9,8 +9,8 @@ from brido.models.settings import FineTuningSettings, ReadingSettings
 from brido.training.contrastive import ContrastiveTask
 from brido.training.documents import SummaryPairs
 from brido.training.launch import is_main
-from brido.training.loop import train
 from brido.training.settings import TrainingSettings, ValidationSettings
+from brido.training.train import train
 from brido.utils.errors import BridoError
 from brido.utils.progress import say
 from brido.work.settings import RuntimeSettings
@@ -33,7 +33,7 @@ def fine_tune(
     return what happened: pairs, updates, and the loss of the last tenth of the updates.
 
     name: the key of `checkpoints`. The unfinished run is kept in `work` (see
-    `brido.training.loop.train`). With `lora` the adapter is also written into `folder`/adapter; the
+    `brido.training.train`). With `lora` the adapter is also written into `folder`/adapter; the
     model in `folder` has it merged. Of several processes the first one writes.
 
     Raises:
@@ -48,10 +48,16 @@ def fine_tune(
     language = LanguageModel.load(loaded, reading)
     language.adapt(settings.lora, settings.seed)
     task = ContrastiveTask(
-        language, SummaryPairs(whole), None, _training(settings, len(whole)), runtime, work
+        language,
+        SummaryPairs(whole),
+        None,
+        _training(settings, len(whole)),
+        runtime,
+        work,
+        name=f"fine-tune {name}",
+        key=key,
+        remedy=f"Lower {key}.learning_rate",
     )
-    task.name, task.key = f"fine-tune {name}", key
-    task.remedy = f"Lower {key}.learning_rate"
     state = train(task)
     if is_main():
         language.save(folder)

@@ -1,32 +1,31 @@
-"""The losses over a document's candidates, BRIO's cross-entropy, and Eq. 3, their weighted sum.
+"""Eq. 1 over a document's candidates, BRIO's cross-entropy, and Eq. 3, their weighted sum.
 
-`training.loss` chooses between `contrastive_loss` (Eq. 1, the paper's), `spread_loss` and
-`listwise_loss`.
+`ContrastiveStep` computes Eq. 3 of a batch: what one forward and backward pass of training runs.
 """
 
-from typing import get_args
+from __future__ import annotations
 
-from brido.utils.arguments import check_choices
+import math
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from brido.utils.errors import ArgumentError
 from brido.utils.extras import extra
 
 with extra():
+    import torch
     from torch import Tensor
 
-    from brido.training.loss_arguments import (
-        candidate_tensors,
-        check_finite_tensors,
-        check_not_negative,
-        check_positive,
-        gold_tensor,
-    )
-    from brido.training.loss_terms import (
-        MarginKind,
-        Reduction,
-        gold_term,
-        listwise_term,
-        ranking_term,
-        spread_term,
-    )
+    from brido.likelihood.likelihood import normalized, sequence_statistics
+    from brido.training.task import Step, StepLoss
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+    from brido.training.batches import Batch
+    from brido.training.settings import TrainingSettings
+
+MarginKind = Literal["difference", "fixed"]
+Reduction = Literal["listing", "sum"]
 
 
 def contrastive_loss(
@@ -59,11 +58,11 @@ def contrastive_loss(
     eligible [B, N] bool: a candidate with False is as if it were not there, but its numbers must be
     finite; a document with fewer than two costs 0. With gold_weight > 0 the reference, of
     likelihood gold_log_likelihood [B], should beat every candidate by gold_margin: gold_weight
-    times the mean (`listing`) or the sum over candidates is added.
+    times the mean (`listing`) or the sum over candidates is added. NaN likelihoods give NaN.
 
     Raises:
-        ArgumentError: something is not a number, NaN or infinite, shapes do not fit or are empty, a
-            margin or gold_weight is negative, eligible is not boolean, the kind or reduction is
+        ArgumentError: shapes do not fit or are empty, scores on a processor are NaN, a margin or
+            gold_weight is negative or not finite, eligible is not boolean, the kind or reduction is
             unknown, or gold_weight lacks gold_log_likelihood.
 
     Example:
@@ -71,89 +70,66 @@ def contrastive_loss(
         >>> contrastive_loss(f, scores, margin=1.0)
         tensor(0.3500)
     """
-    likelihood, eligible, (scores,) = candidate_tensors(log_likelihood, eligible, scores=scores)
-    kinds = {"margin_kind": (margin_kind, get_args(MarginKind))}
-    check_choices(kinds | {"reduction": (reduction, get_args(Reduction))})
-    check_not_negative(margin=margin, gold_margin=gold_margin, gold_weight=gold_weight)
-    gold = gold_tensor(gold_log_likelihood, gold_weight, likelihood)
-    check_finite_tensors(log_likelihood=likelihood, scores=scores, gold_log_likelihood=gold)
-    loss = ranking_term(likelihood, scores, eligible, margin, margin_kind, reduction)
-    if gold is None:
-        return loss
-    return loss + gold_weight * gold_term(likelihood, gold, eligible, gold_margin, reduction)
-
-
-def spread_loss(log_likelihood: Tensor, eligible: Tensor | None = None) -> Tensor:
-    """The variance of f(S) within a document, a scalar: candidates should be equally likely.
-
-    No order has a part in it. Eq. 1 does the same under any order (docs/method.md), so what an
-    order adds shows beside this loss. log_likelihood [B, N] is f(S). The loss of a document is the
-    mean over its n eligible candidates of (f(S_i) - mean f)^2: the population variance, which
-    divides by n. The loss is the mean over documents.
-
-    One document, f = (-1.0, -2.0, -3.0): the mean is -2 and the loss (1 + 0 + 1) / 3.
-
-    eligible [B, N] bool: a candidate with False is as if it were not there, but its likelihood must
-    be finite; a document with fewer than two costs 0.
-
-    Raises:
-        ArgumentError: the likelihoods are not numbers, NaN or infinite, not [B, N] or empty, or
-            eligible is not boolean or has another shape.
-
-    Example:
-        >>> spread_loss(torch.tensor([[-1.0, -2.0, -3.0]]))
-        tensor(0.6667)
-    """
-    likelihood, eligible, _ = candidate_tensors(log_likelihood, eligible)
-    check_finite_tensors(log_likelihood=likelihood)
-    return spread_term(likelihood, eligible)
-
-
-def listwise_loss(
-    log_likelihood: Tensor,
-    scores: Tensor,
-    base_log_likelihood: Tensor,
-    temperature: float = 1.0,
-    log_ratio_scale: float = 0.5,
-    eligible: Tensor | None = None,
-) -> Tensor:
-    """InfoNCA (2402.05369), a scalar: the shares that candidates gain on base should follow scores.
-
-    log_likelihood, base_log_likelihood [B, N] are log p(S), sums over tokens that no length
-    divides, of the model and of the one that training starts from; g is their difference. z are the
-    scores [B, N], standardised within the document (mean 0, population variance 1; 0 where all are
-    equal). The loss of a document, of which the mean over documents is taken:
-
-        - sum over i of  softmax(z / temperature)_i  *  log softmax(log_ratio_scale * g)_i
-
-    If a coin decides the scores, their expected share is the same for all candidates, and the model
-    that makes the loss smallest is base itself: what the scores do not know, it does not learn.
-
-    One document, scores (0.5, 0.3), log p (-10, -12), base's (-11, -11), temperature 1, scale 0.5:
-
-        z = (1, -1): shares e / (e + 1/e) = 0.8808 and 0.1192
-        g = (1, -1), halved (0.5, -0.5): log softmax = (-0.3133, -1.3133)
-        0.8808 * 0.3133 + 0.1192 * 1.3133 = 0.4325
-
-    eligible [B, N] bool: a candidate with False is as if it were not there, but its numbers must be
-    finite; a document with fewer than two costs 0.
-
-    Raises:
-        ArgumentError: something is not a number, NaN or infinite, shapes do not fit or are empty,
-            temperature or log_ratio_scale is not above 0, or eligible is not boolean.
-
-    Example:
-        >>> own, base = torch.tensor([[-10.0, -12.0]]), torch.tensor([[-11.0, -11.0]])
-        >>> listwise_loss(own, torch.tensor([[0.5, 0.3]]), base)
-        tensor(0.4325)
-    """
-    likelihood, eligible, (scores, base) = candidate_tensors(
-        log_likelihood, eligible, scores=scores, base_log_likelihood=base_log_likelihood
+    if margin_kind not in get_args(MarginKind) or reduction not in get_args(Reduction):
+        raise ArgumentError(
+            f"margin_kind is one of {get_args(MarginKind)} and reduction one of "
+            f"{get_args(Reduction)}, not {margin_kind!r} and {reduction!r}"
+        )
+    numbers = {"margin": margin, "gold_margin": gold_margin, "gold_weight": gold_weight}
+    for name, number in numbers.items():
+        if not 0 <= number < math.inf:
+            raise ArgumentError(f"{name} must be a finite number from 0, not {number}")
+    likelihood, scores, eligible = _candidates(log_likelihood, scores, eligible)
+    best_first = scores.argsort(dim=1, descending=True, stable=True)
+    likelihood, scores, eligible = (
+        part.gather(1, best_first) for part in (likelihood, scores, eligible)
     )
-    check_positive(temperature=temperature, log_ratio_scale=log_ratio_scale)
-    check_finite_tensors(log_likelihood=likelihood, scores=scores, base_log_likelihood=base)
-    log_ratio = likelihood - base.to(likelihood.dtype)
-    return listwise_term(log_ratio, scores, eligible, temperature, log_ratio_scale)
+    # Below, [B, i, j] is a pair: candidate i is the better one where the offset j - i is positive.
+    rank = eligible.cumsum(1) - 1
+    offset = rank[:, None, :] - rank[:, :, None]
+    if margin_kind == "difference":
+        required = (scores[:, :, None] - scores[:, None, :]) * margin
+    else:
+        required = offset.to(likelihood.dtype) * margin
+    violation = likelihood[:, None, :] - likelihood[:, :, None] + required.to(likelihood.dtype)
+    pairs = (offset > 0) & eligible[:, :, None] & eligible[:, None, :]
+    weight = pairs.to(likelihood.dtype)
+    count = eligible.sum(1)
+    if reduction == "listing":
+        # N - d pairs have the offset d: each weighs 1 / (N - d), so that their sum is a mean.
+        weight = weight / (count[:, None, None] - offset.clamp(min=1)).clamp(min=1)
+    loss = (violation.clamp(min=0) * weight).sum() / len(scores)
+    if not gold_weight:
+        return loss
+    if gold_log_likelihood is None:
+        raise ArgumentError("gold_weight needs gold_log_likelihood")
+    gold = torch.as_tensor(gold_log_likelihood).to(likelihood.device)
+    if gold.shape != likelihood.shape[:1]:
+        raise ArgumentError(f"gold_log_likelihood must be [{len(scores)}], not {list(gold.shape)}")
+    missed = (likelihood - gold[:, None] + gold_margin).clamp(min=0) * eligible
+    if reduction == "listing":
+        missed = missed / count[:, None].clamp(min=1)
+    return loss + gold_weight * (missed.sum() / len(scores))
+
+
+def _candidates(log_likelihood: Any, scores: Any, eligible: Any) -> tuple[Tensor, Tensor, Tensor]:
+    """The three as tensors [B, N] on one device; to look at an accelerator's numbers would wait."""
+    try:
+        likelihood, scores = torch.as_tensor(log_likelihood), torch.as_tensor(scores)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise ArgumentError(f"log_likelihood and scores must be tensors: {error}") from None
+    if likelihood.ndim != 2 or not likelihood.numel() or scores.shape != likelihood.shape:
+        raise ArgumentError(
+            "log_likelihood and scores must be [documents, candidates], alike and not empty, not "
+            f"{list(likelihood.shape)} and {list(scores.shape)}"
+        )
+    if scores.device.type == "cpu" and scores.isnan().any():
+        raise ArgumentError("scores contain NaN: write 0 there, and False in `eligible`")
+    if eligible is None:
+        eligible = torch.ones_like(likelihood, dtype=torch.bool)
+    if getattr(eligible, "dtype", None) != torch.bool or eligible.shape != likelihood.shape:
+        raise ArgumentError(f"eligible must be a boolean tensor {list(likelihood.shape)}")
+    return likelihood, scores.to(likelihood.device), eligible.to(likelihood.device)
 
 
 def smoothed_cross_entropy(
@@ -179,10 +155,52 @@ def smoothed_cross_entropy(
 def combined_loss(cross_entropy: Tensor, contrastive: Tensor | float, gamma: float) -> Tensor:
     """Eq. 3: cross_entropy + gamma * contrastive, scalars; gamma 0: maximum likelihood alone.
 
-    contrastive: any of the losses over candidates.
-
     Example:
         >>> combined_loss(torch.tensor(2.0), torch.tensor(0.5), gamma=10.0)
         tensor(7.)
     """
     return cross_entropy + gamma * contrastive
+
+
+class ContrastiveStep(Step):
+    """Eq. 3: the cross-entropy of a text of each document, and Eq. 1 over its candidates.
+
+    Averages are over the whole update, not over the documents at hand: `forward` divides by the
+    update's reference tokens and documents. However an update is cut into chunks and processes, the
+    sum of their losses and gradients is the same.
+    """
+
+    def __init__(self, model: PreTrainedModel, settings: TrainingSettings) -> None:
+        super().__init__(model)
+        self.settings = settings
+
+    def forward(
+        self, batch: Batch, tokens: int, documents: int, micro_batch: int | None = None
+    ) -> StepLoss:
+        """The batch's part of the loss of an update with `documents` and reference `tokens`."""
+        settings, sources, targets = self.settings, batch.sources, batch.targets
+        sums = sequence_statistics(
+            self.model, sources.ids, sources.mask, targets.ids, targets.lengths, micro_batch
+        )
+        cross_entropy = smoothed_cross_entropy(
+            sums.log_probability[:, 0],
+            sums.mean_log_probability[:, 0],
+            float(tokens),
+            settings.label_smoothing,
+        )
+        contrastive = torch.zeros_like(cross_entropy)
+        if batch.scores.shape[1]:
+            likelihood = normalized(sums, settings.length_penalty) * settings.likelihood_scale
+            contrastive = contrastive_loss(
+                likelihood[:, 1:],
+                batch.scores,
+                settings.margin,
+                settings.margin_kind,
+                settings.reduction,
+                likelihood[:, 0],
+                settings.gold_margin,
+                settings.gold_weight,
+                batch.eligible,
+            ) * (len(batch.scores) / documents)
+        loss = combined_loss(cross_entropy, contrastive, settings.gamma)
+        return StepLoss(loss, cross_entropy.detach(), contrastive.detach())

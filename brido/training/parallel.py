@@ -11,8 +11,7 @@ processes, sharded or not.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, nullcontext
-from typing import Any, TypeVar
+from typing import Any
 
 import torch
 from accelerate import Accelerator
@@ -30,11 +29,10 @@ from transformers import PreTrainedModel
 
 from brido.models.family import family_of
 from brido.training.devices import make_accelerator
-from brido.training.step import Step
+from brido.training.task import Step
 from brido.utils.errors import BridoError
 from brido.work.settings import RuntimeSettings
 
-Found = TypeVar("Found")
 MakeOptimizer = Callable[[list[nn.Parameter]], Optimizer]
 
 
@@ -63,45 +61,43 @@ class Parallel:
         """Put the model of `step` on its device, and make the optimizer of what it trains."""
         return self.accelerator.prepare(step, make_optimizer(trainable(step)))
 
-    def call(self, step: nn.Module, function: Callable[[], Found]) -> Found:
-        """Return what `function` returns, which may call the model of `step` without gradients."""
-        return function()
-
     def measure(
         self, step: nn.Module, function: Callable[[], dict[str, float]]
     ) -> dict[str, float]:
-        """Call `function` in the first process while the others wait; all get its numbers."""
-        found = self.call(step, function) if self.is_main else {}
+        """Call `function`, which may run the model of `step` without gradients, in the first
+        process while the others wait; all get its numbers."""
+        found = function() if self.is_main else {}
         return broadcast_object_list([found])[0]
 
-    def accumulate(self, step: nn.Module, last: bool) -> AbstractContextManager[Any]:
-        """A block for a forward and backward pass; only in the last one gradients are exchanged."""
-        return nullcontext() if last else self.accelerator.no_sync(step)
-
-    def clip(self, step: nn.Module, largest: float) -> float:
-        """Clip the gradients to this norm; return the norm before."""
-        return float(self.accelerator.clip_grad_norm_(step.parameters(), largest))
-
-    def sequences_at_once(self, earlier: int | None) -> int | None:
-        """Return how many candidates of a document run at once (None: all): `earlier`, if a run was
-        short of memory, else what the settings say."""
-        if not self.splits_candidates:
-            return None
-        return earlier or self.runtime.candidate_micro_batch
-
     def whole(self, tensors: Mapping[str, Any]) -> dict[str, Any]:
-        """Return tensors as they are written to disk; nothing in processes that do not write."""
-        if not self.is_main:
-            return {}
-        return {name: _detached(value) for name, value in tensors.items()}
+        """Return tensors as they are written to disk, in processes that do not write nothing.
+
+        What is in parts is gathered, one after the other, and one that has two names once.
+        """
+        found, done = {}, {}
+        for name, value in tensors.items():
+            if isinstance(value, DTensor):
+                if id(value) not in done:
+                    full = _full(value.detach())
+                    # All of them together may not fit beside the model.
+                    done[id(value)] = full.cpu() if self.is_main else None
+                found[name] = done[id(value)]
+            else:
+                found[name] = value.detach() if isinstance(value, Tensor) else value
+        return found if self.is_main else {}
 
     def own(self, value: Any, there: Tensor) -> Any:
         """Return what this process holds of a whole tensor that takes the place of `there`."""
-        return value
+        if not isinstance(there, DTensor) or value.shape != there.shape:
+            return value
+        value = value.to(there.device, there.dtype)
+        part = distribute_tensor(value, there.device_mesh, there.placements, src_data_rank=None)
+        return part.clone()  # a view would keep the whole tensor
 
     def all_finite(self, weights: Iterable[Tensor]) -> bool:
         """Whether no weight of any process is NaN or infinite."""
-        finite = torch.tensor([int(all(bool(weight.isfinite().all()) for weight in weights))])
+        own = (part.to_local() if isinstance(part, DTensor) else part for part in weights)
+        finite = torch.tensor([int(all(bool(weight.isfinite().all()) for weight in own))])
         return bool(self.accelerator.gather(finite.to(self.device)).all())
 
     def collect(self, model: PreTrainedModel) -> None:
@@ -170,48 +166,16 @@ class Sharded(Parallel):
         register_fsdp_forward_method(step, "call")
         return step, make_optimizer(trainable(step))
 
-    def call(self, step: nn.Module, function: Callable[[], Found]) -> Found:
-        """See Parallel: the weights outside the layers are gathered; all processes call this."""
-        sharded: Any = step  # a Step that `prepare` made an FSDPModule of
-        found = sharded.call(function)
-        # A backward pass would free the weights again; there is none.
-        sharded.reshard()
-        return found
-
     def measure(
         self, step: nn.Module, function: Callable[[], dict[str, float]]
     ) -> dict[str, float]:
         """See Parallel: every process has a part of the model, so all of them call `function`."""
-        return broadcast_object_list([self.call(step, function)])[0]
-
-    def clip(self, step: nn.Module, largest: float) -> float:
-        return float(_full(self.accelerator.clip_grad_norm_(step.parameters(), largest)))
-
-    def whole(self, tensors: Mapping[str, Any]) -> dict[str, Any]:
-        """See Parallel: gathered one after the other, and one that has two names once."""
-        found, done = {}, {}
-        for name, value in tensors.items():
-            if isinstance(value, DTensor):
-                if id(value) not in done:
-                    full = _full(value.detach())
-                    # All of them together may not fit beside the model.
-                    done[id(value)] = full.cpu() if self.is_main else None
-                found[name] = done[id(value)]
-            else:
-                found[name] = _detached(value)
-        return found if self.is_main else {}
-
-    def own(self, value: Any, there: Tensor) -> Any:
-        if not isinstance(there, DTensor) or value.shape != there.shape:
-            return value
-        value = value.to(there.device, there.dtype)
-        part = distribute_tensor(value, there.device_mesh, there.placements, src_data_rank=None)
-        return part.clone()  # a view would keep the whole tensor
-
-    def all_finite(self, weights: Iterable[Tensor]) -> bool:
-        return super().all_finite(
-            weight.to_local() if isinstance(weight, DTensor) else weight for weight in weights
-        )
+        sharded: Any = step  # a Step that `prepare` made an FSDPModule of
+        # The weights outside the layers are gathered for it.
+        found = sharded.call(function)
+        # A backward pass would free them again; there is none.
+        sharded.reshard()
+        return broadcast_object_list([found])[0]
 
     def collect(self, model: PreTrainedModel) -> None:
         """See Parallel: whole weights on the processor, so that adapters can be merged; the model
@@ -254,10 +218,6 @@ def check_shardable(model: PreTrainedModel, runtime: RuntimeSettings) -> None:
 def trainable(module: nn.Module) -> list[nn.Parameter]:
     """Return the parameters that need gradients."""
     return [weight for weight in module.parameters() if weight.requires_grad]
-
-
-def _detached(value: Any) -> Any:
-    return value.detach() if isinstance(value, Tensor) else value
 
 
 def _full(tensor: Tensor) -> Tensor:

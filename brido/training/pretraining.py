@@ -6,22 +6,22 @@ What is trained, sizes and start values, is `brido.models.embedded`'s.
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
+from torch import Tensor, nn
+from torch.nn import functional
+from torch.optim import AdamW, Optimizer
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from brido.models.checkpoint import save
-from brido.models.embedded import PAD, build_model, learn_tokenizer, tokenizer_of
+from brido.models.embedded import EOS, PAD, build_model, learn_tokenizer, tokenizer_of
 from brido.models.language_model import LanguageModel
 from brido.models.settings import EmbeddedSettings, ReadingSettings
 from brido.models.tokens import padded
-from brido.training.batches import SummaryBatch
-from brido.training.loop import train
-from brido.training.step import SummaryStep
-from brido.training.task import OptimizerConfig, Task, UpdateData
+from brido.training.task import Step, StepLoss, Task, UpdateData
+from brido.training.train import train
 from brido.utils.atomic import write_text
 from brido.utils.errors import BridoError
 from brido.work.settings import RuntimeSettings
@@ -29,7 +29,6 @@ from brido.work.settings import RuntimeSettings
 Pair = tuple[str, str]
 Example = tuple[list[int], list[int]]
 WARMUP_SHARE = 0.05
-MAX_GRADIENT_NORM = 1.0
 WEIGHT_DECAY = 0.01
 # Batches are cut from pools of this many batches, sorted by length: little padding, nearly random.
 POOL_BATCHES = 32
@@ -49,7 +48,7 @@ def train_embedded(
     what happened: steps, parameters, vocabulary, and the loss of the last tenth of the steps.
 
     name: the key of `checkpoints`. The unfinished run is kept in `work` (see
-    `brido.training.loop.train`). Equal pairs and settings give equal files on one machine with one
+    `brido.training.train`). Equal pairs and settings give equal files on one machine with one
     number of threads.
 
     Raises:
@@ -100,53 +99,82 @@ def encode(
     return list(zip(sources, (ids[1:] for ids in summaries), strict=True))
 
 
+class SummaryBatch(NamedTuple):
+    """B sources [B, S] and summaries [B, T], both padded with PAD."""
+
+    sources: Tensor
+    labels: Tensor
+
+
+class SummaryStep(Step):
+    """The cross-entropy of (document, summary) pairs, a mean over the summaries' tokens."""
+
+    def __init__(self, model: PreTrainedModel, label_smoothing: float) -> None:
+        super().__init__(model)
+        self.label_smoothing = label_smoothing
+
+    def forward(self, batch: SummaryBatch, micro_batch: int | None = None) -> StepLoss:
+        """The loss; micro_batch changes nothing, because there are no candidates."""
+        start = torch.full_like(batch.labels[:, :1], EOS)
+        logits = self.model(
+            input_ids=batch.sources,
+            attention_mask=(batch.sources != PAD).long(),
+            decoder_input_ids=torch.cat([start, batch.labels[:, :-1]], dim=1),
+            use_cache=False,
+        ).logits
+        loss = functional.cross_entropy(
+            logits.flatten(0, 1),
+            batch.labels.flatten(),
+            ignore_index=PAD,
+            label_smoothing=self.label_smoothing,
+        )
+        return StepLoss(loss, loss.detach(), torch.zeros_like(loss))
+
+
 @dataclass
 class PretrainingTask(Task):
     """Cross-entropy with AdamW, linear warm-up and decay; an update is one batch."""
 
     system: str
     model: PreTrainedModel
-    examples: list[Example]
+    pairs: list[Example]
     settings: EmbeddedSettings
     runtime: RuntimeSettings
     folder: Path
+    max_gradient_norm: float | None = 1.0
 
     def __post_init__(self) -> None:
         self.name, self.key = f"train {self.system} from scratch", f"checkpoints.{self.system}"
         self.remedy = f"Lower {self.key}.embedded.learning_rate"
-        self.seed = self.settings.seed
-        self.updates_per_epoch = -(-len(self.examples) // self.settings.batch_size)
-        self.updates = self.settings.epochs * self.updates_per_epoch
+        self.seed, self.examples = self.settings.seed, self
+        lengths = [len(source) for source, _ in self.pairs]
+        generator = random.Random(self.seed)
+        epochs = [
+            epoch_batches(lengths, self.settings.batch_size, generator)
+            for _ in range(self.settings.epochs)
+        ]
+        self._batches = [batch for epoch in epochs for batch in epoch]
+        self.updates, self.updates_per_epoch = len(self._batches), len(epochs[0])
         self.every = -(-self.updates // ROWS)
 
-    def optimizer(self) -> OptimizerConfig:
-        settings, warmup = self.settings, max(1, round(WARMUP_SHARE * self.updates))
+    def rate(self, update: int) -> float:
+        warmup = max(1, round(WARMUP_SHARE * self.updates))
+        falling = max(0.0, 1 - (update - 1) / self.updates)
+        return self.settings.learning_rate * min(update / warmup, falling)
 
-        def rate(update: int) -> float:
-            falling = max(0.0, 1 - (update - 1) / self.updates)
-            return settings.learning_rate * min(update / warmup, falling)
-
-        return OptimizerConfig("adamw", WEIGHT_DECAY, MAX_GRADIENT_NORM, rate)
+    def optimizer(self, weights: list[nn.Parameter]) -> Optimizer:
+        return AdamW(weights, lr=self.rate(1), weight_decay=WEIGHT_DECAY)
 
     def step(self) -> SummaryStep:
         return SummaryStep(self.model, self.settings.label_smoothing)
 
-    def data(self, update: int) -> UpdateData:
-        epoch, place = divmod(update - 1, self.updates_per_epoch)
-        return UpdateData([self._epochs[epoch][place]])
-
-    @cached_property
-    def _epochs(self) -> list[list[list[int]]]:
-        """The batches of every epoch: each goes on from the generator of the one before."""
-        lengths = [len(source) for source, _ in self.examples]
-        generator = random.Random(self.settings.seed)
-        return [
-            epoch_batches(lengths, self.settings.batch_size, generator)
-            for _ in range(self.settings.epochs)
-        ]
+    def of(self, update: int) -> UpdateData:
+        """See Examples."""
+        return UpdateData([self._batches[update - 1]])
 
     def batch(self, chunk: list[int]) -> SummaryBatch:
-        examples = [self.examples[index] for index in chunk]
+        """See Examples."""
+        examples = [self.pairs[index] for index in chunk]
         return SummaryBatch(*(padded(rows, PAD) for rows in zip(*examples, strict=True)))
 
 

@@ -15,8 +15,6 @@ from brido.search import SearchSettings, beam_search
 from brido.search.own_search import own_search
 from brido.tables import CORPUS, read_rows
 from brido.training.contrastive import ContrastiveTask
-from brido.training.launch import is_main
-from brido.training.trackers import Trackers
 from brido.utils.text import seeing_tokenizer
 
 
@@ -78,10 +76,3 @@ def sample_generator(task: ContrastiveTask, corpus: Path) -> SampleGenerator:
 
     longest = task.settings.max_candidate_tokens
     return SampleGenerator(inputs.documents, task.documents_at_once, longest, measure)
-
-
-def sample_trackers(task: ContrastiveTask) -> Trackers:
-    """Those that `runtime.trackers` names, in the first process."""
-    names = task.runtime.trackers if is_main() else []
-    settings = task.settings.model_dump(mode="json")
-    return Trackers(names, task.name, settings, resumed=task.folder.is_dir())

@@ -1,4 +1,4 @@
-"""Section training: the losses over candidates, and Eq. 3."""
+"""Section training: Eq. 1 and 3, and how they are trained."""
 
 from collections.abc import Iterator
 from typing import Annotated, Literal
@@ -49,42 +49,23 @@ class TrainingSettings(Section):
     max_gradient_norm: Number | None = Field(
         1.0, description="Longer gradients are clipped; null: no clipping."
     )
-    loss: Literal["ranking", "spread", "listwise"] = Field(
-        "ranking",
-        description="ranking (Eq. 1) | spread (variance of f(S), no order) | listwise (InfoNCA).",
-    )
     gamma: NonNegative = Field(
         80.0,
-        description="[gamma] weight of that loss; 0: maximum likelihood alone, same steps.",
+        description="[gamma] weight of Eq. 1; 0: maximum likelihood alone, same steps.",
     )
     length_penalty: Exponent = Field(1.5, description="[beta] exponent of the length in f(S).")
-    likelihood_scale: Number = Field(
-        1.0, description="For ranking and spread: factor on f(S); BRIO's XSum: 0.01."
-    )
-    temperature: Number = Field(
-        1.0, description="For listwise: the smaller, the larger the best candidates' target shares."
-    )
-    log_ratio_scale: Number = Field(
-        0.5, description="For listwise: factor on a candidate's log p - log p_base."
-    )
-    margin: NonNegative = Field(
-        0.0245,
-        description="For ranking: [lambda] margin of a pair; with `anchor` it must be larger.",
-    )
+    likelihood_scale: Number = Field(1.0, description="Factor on f(S); BRIO's XSum: 0.01.")
+    margin: NonNegative = Field(0.0245, description="[lambda] margin of a pair.")
     margin_kind: Literal["difference", "fixed"] = Field(
-        "difference",
-        description="For ranking: difference (of scores, times margin) | fixed (of ranks).",
+        "difference", description="difference (of scores, times margin) | fixed (of ranks)."
     )
     reduction: Literal["listing", "sum"] = Field(
-        "listing",
-        description="For ranking: listing (the paper's code: means by difference of ranks) | sum.",
+        "listing", description="listing (the paper's code: means by difference of ranks) | sum."
     )
     gold_weight: NonNegative = Field(
-        0.0, description='For ranking: weight of the term "the reference before every candidate".'
+        0.0, description='Weight of the term "the reference before every candidate".'
     )
-    gold_margin: NonNegative = Field(
-        0.0, description="For ranking: margin of the reference before a candidate."
-    )
+    gold_margin: NonNegative = Field(0.0, description="Margin of the reference before a candidate.")
     label_smoothing: PartialShare = Field(
         0.1, description="Probability that the target spreads over the whole vocabulary."
     )
@@ -92,12 +73,6 @@ class TrainingSettings(Section):
         "reference",
         description=(
             "What the cross-entropy teaches: reference | elected (always so without a reference)."
-        ),
-    )
-    anchor: Literal["base"] | None = Field(
-        None,
-        description=(
-            "For ranking: base (rank f(S) - f_base(S), for models that drift) | null (f(S))."
         ),
     )
     lora: LoraSettings | None = Field(
@@ -118,26 +93,9 @@ class TrainingSettings(Section):
     )
 
     def problems(self) -> Iterator[str]:
-        """Terms that the loss does not have."""
-        if self.gold_weight and self.loss != "ranking":
-            yield (
-                f"gold_weight ({self.gold_weight:g}): only loss ranking has this term: with loss "
-                f"{self.loss} set it to 0"
-            )
+        """A term without the text that it compares."""
         if self.gold_weight and self.cross_entropy == "elected":
             yield (
                 f"gold_weight ({self.gold_weight:g}): the reference is not scored where "
                 "cross_entropy is elected: set gold_weight to 0, or cross_entropy to reference"
             )
-        if self.anchor and self.loss == "spread":
-            yield "anchor: loss spread compares nothing with base: set anchor to null"
-
-    @property
-    def asks_base(self) -> bool:
-        """Whether training needs the base's likelihood of every candidate."""
-        return bool(self.gamma) and (self.loss == "listwise" or self.anchor == "base")
-
-    @property
-    def compared_length_penalty(self) -> float:
-        """The exponent of the length in the likelihoods of the loss; listwise takes whole sums."""
-        return 0.0 if self.loss == "listwise" else self.length_penalty

@@ -4,24 +4,49 @@ One loop trains all tasks: contrastive training and maximum likelihood (`contras
 training from scratch (`pretraining.py`).
 """
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar
 
-import torch
-from torch import nn
-from torch.optim import Optimizer
-from transformers import PreTrainedModel
+from torch import Tensor, nn
 
-from brido.training.parallel import Parallel
-from brido.training.step import Step
-from brido.training.trackers import Trackers
 from brido.utils.errors import BridoError
-from brido.utils.progress import say
-from brido.work.settings import RuntimeSettings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from torch.optim import Optimizer
+    from transformers import PreTrainedModel
+
+    from brido.work.settings import RuntimeSettings
+
+Found = TypeVar("Found")
+
+
+class StepLoss(NamedTuple):
+    """A part of an update's loss (Eq. 3) and of its two terms; the parts of an update add up."""
+
+    loss: Tensor
+    cross_entropy: Tensor
+    contrastive: Tensor
+
+
+class Step(nn.Module):
+    """A loss around `model`: forward(batch, *totals, micro_batch) -> StepLoss.
+
+    It is a module so that accelerate and FSDP can wrap it.
+    """
+
+    def __init__(self, model: PreTrainedModel) -> None:
+        super().__init__()
+        self.model = model
+
+    def call(self, function: Callable[[], Found]) -> Found:
+        """Return what the function returns: a second way into the module, besides `forward`, for
+        code that runs a sharded model (see `brido.training.parallel`)."""
+        return function()
 
 
 class UpdateData(NamedTuple):
@@ -35,19 +60,14 @@ class UpdateData(NamedTuple):
     totals: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True)
-class OptimizerConfig:
-    """The optimizer; `rate` is the learning rate of an update, 1 to the last."""
+class Examples(Protocol):
+    """What the updates of a run see."""
 
-    name: Literal["adam", "adamw"]
-    weight_decay: float
-    max_gradient_norm: float | None
-    rate: Callable[[int], float]
+    def of(self, update: int) -> UpdateData:
+        """The examples of an update, a function of its number (from 1) alone."""
 
-    def make(self, weights: list[nn.Parameter]) -> Optimizer:
-        """The optimizer of these weights."""
-        kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[self.name]
-        return kind(weights, lr=self.rate(1), weight_decay=self.weight_decay)
+    def batch(self, chunk: Any) -> Any:
+        """The tensors of a chunk, a (named) tuple."""
 
 
 class Task(ABC):
@@ -55,15 +75,16 @@ class Task(ABC):
 
     name: what lines of progress call it; key: the settings that errors name; remedy: what to do
     about a loss that diverges. folder keeps an unfinished run. history_file, or None, gets its
-    rows, one every `every` updates. keep: as in `training`. sequences: texts of an example that run
-    at once, which become fewer if memory is short. trackers: what is told of the run while it
-    trains (`runtime.trackers`).
+    rows, one every `every` updates. rate: the learning rate of an update, 1 to `updates`. keep: as
+    in `training`. sequences: texts of an example that run at once, which become fewer if memory is
+    short. tracked: settings that the trackers of `runtime` are told; None: nothing is tracked.
     """
 
     name: str
     key: str
     remedy: str
     model: PreTrainedModel
+    examples: Examples
     runtime: RuntimeSettings
     folder: Path
     history_file: Path | None = None
@@ -71,36 +92,26 @@ class Task(ABC):
     updates: int
     updates_per_epoch: int
     every: int
+    rate: Callable[[int], float]
+    max_gradient_norm: float | None
     keep: Literal["last", "best_ranker", "best_generator"] = "last"
     sequences: int = 1
-    trackers: Trackers = Trackers((), "", {})
+    tracked: dict[str, Any] | None = None
 
     @abstractmethod
-    def optimizer(self) -> OptimizerConfig:
-        """The optimizer and its learning rates."""
+    def optimizer(self, weights: list[nn.Parameter]) -> Optimizer:
+        """The optimizer of these weights."""
 
     @abstractmethod
     def step(self) -> Step:
-        """The loss as a module around the model: (batch, *totals, micro_batch) -> StepLoss."""
+        """The loss of a batch."""
 
-    def prepare(self, parallel: Parallel) -> None:  # noqa: B027 (most need nothing)
-        """Compute what needs the model as it is before the run; a resumed run calls it too."""
+    def measures(self, micro_batch: int | None) -> dict[str, float]:
+        """Measures of the model as it is, in evaluation mode and without gradients.
 
-    @abstractmethod
-    def data(self, update: int) -> UpdateData:
-        """The examples of an update, a function of its number (1 to `updates`) alone."""
-
-    @abstractmethod
-    def batch(self, chunk: Any) -> Any:
-        """The tensors of a chunk, a (named) tuple."""
-
-    def measures(self, autocast: Callable[[], Any]) -> dict[str, float]:
-        """Measures of the model as it is; `tau` and `rouge` decide which weights are the best."""
+        `tau` and `rouge` decide which weights are the best. micro_batch: as in a `Step`.
+        """
         return {}
-
-    def context(self) -> AbstractContextManager[Any]:
-        """A block that stays open around all passes, forward and backward."""
-        return nullcontext()
 
     def problems(self) -> Iterator[str]:
         """What keeps the run from starting."""
@@ -113,12 +124,3 @@ class Task(ABC):
     def diverged(self, why: str) -> BridoError:
         """The error of a run that does not converge: how that was noticed, and the way out."""
         return BridoError(f"training diverged: {why}. {self.remedy}")
-
-    def announce(self, parallel: Parallel) -> None:
-        """Say how long the run is and what may be wrong with it, before it costs anything."""
-        for warning in (*parallel.warnings(), *self.warnings()):
-            say(f"{self.name}: warning: {warning}")
-        where = f"{f' on {parallel.count} processes' if parallel.count > 1 else ''}{parallel.note}"
-        rate = self.optimizer().rate
-        reached = max(rate(update) for update in range(1, self.updates + 1))
-        say(f"{self.name}: {self.updates:,} updates{where}, learning rate at most {reached:.2g}")

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 import torch
@@ -71,27 +70,25 @@ def validate_ranker(
     documents: Sequence[RankedDocument],
     length_penalty: float,
     documents_at_once: int,
-    autocast: Callable[[], Any],
+    micro_batch: int | None = None,
 ) -> dict[str, float]:
-    """`rank_measures` and `log_p_measures` of the model on the documents, without dropout.
+    """`rank_measures` and `log_p_measures` of the model, in its mode, on the documents.
 
-    The model's mode is restored.
+    micro_batch: at most so many candidates of a document run together.
     """
-    training = model.training
-    model.eval()
     rows, scores, per_token = [], [], []
     for start in range(0, len(documents), documents_at_once):
         part = [documents[i] for i in range(start, min(start + documents_at_once, len(documents)))]
         batch = send_to_device(batches.batch(part), model.device)
-        with autocast():
-            likelihood = candidate_log_likelihood(
-                model,
-                batch.sources.ids,
-                batch.sources.mask,
-                batch.targets.ids[:, 1:],
-                length_penalty,
-                batch.targets.lengths[:, 1:],
-            )
+        likelihood = candidate_log_likelihood(
+            model,
+            batch.sources.ids,
+            batch.sources.mask,
+            batch.targets.ids[:, 1:],
+            length_penalty,
+            batch.targets.lengths[:, 1:],
+            micro_batch,
+        )
         # Texts that fill up a batch stand behind a document's own.
         values = likelihood.double().cpu().numpy()
         lengths = batch.targets.lengths[:, 1:].double().cpu().numpy()
@@ -101,5 +98,4 @@ def validate_ranker(
             rows.append(own[:count])
             per_token.append(own_means[:count])
             scores.append(np.array(document.scores))
-    model.train(training)
     return rank_measures(rows, scores) | log_p_measures(per_token)

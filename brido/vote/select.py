@@ -3,7 +3,7 @@
 This is the only reader of section `scoring`; `consensus` and `signals` know arrays only.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +13,7 @@ from brido.tables.checks import check_likelihood, check_prior, check_similarity
 from brido.tables.join import Documents, SplitTables, read_documents
 from brido.vote.consensus import eligible_scores
 from brido.vote.settings import ScoringSettings
-from brido.vote.signals import Regression, combined, dealt, information, shuffled_scores
+from brido.vote.signals import combined, dealt, information, shuffled_scores
 
 # Of each part of the order (`ScoringSettings.shares`) its values [documents, N].
 Signals = dict[str, NDArray[np.float64]]
@@ -34,8 +34,7 @@ def score_documents(
 ) -> Iterator[Scored]:
     """Score the candidates of a split, in the tables' order; constant memory.
 
-    With `scoring.remove_base` the split is read twice: the regression over all its documents comes
-    first. alpha: takes the place of `scoring.alpha`. columns: what else to read of the documents.
+    alpha: takes the place of `scoring.alpha`. columns: what else to read of the documents.
     All names of columns stand in COLUMNS of brido/tables/join.py.
 
     Raises:
@@ -47,19 +46,14 @@ def score_documents(
     if scoring.asks_prior:
         check_prior(tables.likelihood)
     needed = ["voters", "eligible", "similarity", *_columns(scoring)]
-    removed: Mapping[str, Regression] = {}
-    if scoring.remove_base and not scoring.shuffle:
-        removed = _regressions(read_documents(tables, needed), tables, scoring)
     for documents in read_documents(tables, list(dict.fromkeys([*needed, *columns]))):
         scores = _vote(documents, tables, scoring)
         # The control and the signals change who gets which score, never the scores themselves: of
         # each document the highest goes to the candidate that is first in the other order.
         if scoring.shuffle:
             scores = shuffled_scores(scores, documents.ids)
-        elif removed or set(scoring.shares) != {"vote"}:
+        elif set(scoring.shares) != {"vote"}:
             signals = _signals(documents, scores, scoring)
-            for name, regression in removed.items():
-                signals[name] = regression.left(signals[name], _preference(documents))
             vote = signals.pop("vote", scores)
             others = [(scoring.shares[name], values) for name, values in signals.items()]
             scores = dealt(scores, by=combined(vote, others))
@@ -98,23 +92,3 @@ def _signals(
         check_likelihood(documents.ids, values)
         signals["information"] = values
     return {name: np.where(np.isnan(scores), np.nan, signals[name]) for name in scoring.shares}
-
-
-def _preference(documents: Documents) -> list[NDArray[np.float64]]:
-    """What base prefers by itself: log p a token, log p, and the tokens, [documents, N] each."""
-    own, tokens = documents.array("log_probability"), documents.array("tokens")
-    check_likelihood(documents.ids, own)
-    return [own / np.maximum(tokens, 1), own, tokens]
-
-
-def _regressions(
-    batches: Iterator[Documents], tables: SplitTables, scoring: ScoringSettings
-) -> Mapping[str, Regression]:
-    """Base's preference in each part of the order, over the candidates that can be elected."""
-    regressions = {name: Regression(predictors=3) for name in scoring.shares}
-    for documents in batches:
-        scores = _vote(documents, tables, scoring)
-        signals, preference = _signals(documents, scores, scoring), _preference(documents)
-        for name, regression in regressions.items():
-            regression.add(signals[name], preference)
-    return regressions

@@ -77,11 +77,6 @@ class ScoringSettings(Section):
         description="Exponent of the length that information is divided by: 0 a sum, 1 a mean. "
         "A sum prefers short candidates: where their lengths differ much, take 1.",
     )
-    remove_base: bool = Field(
-        False,
-        description="true: what base itself prefers is taken out of the order; the rest orders. "
-        "Log p a token, log p and length are taken out of each signal by a regression.",
-    )
     shuffle: bool = Field(
         False, description="true: the control, in which each document's scores are shuffled."
     )
@@ -108,7 +103,7 @@ class ScoringSettings(Section):
     @property
     def asks_likelihood(self) -> bool:
         """Whether the order needs the table of stage likelihood."""
-        return ("information" in self.shares or self.remove_base) and not self.shuffle
+        return "information" in self.shares and not self.shuffle
 
     @property
     def asks_prior(self) -> bool:

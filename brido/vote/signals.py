@@ -1,7 +1,6 @@
 """What may order candidates beside Eq. 2: a checker's support, information, the control.
 
-Signals change the order alone: the vote's own scores are dealt out anew (`dealt`). `Regression`
-takes out of a signal what others say already.
+Signals change the order alone: the vote's own scores are dealt out anew (`dealt`).
 """
 
 from collections.abc import Sequence
@@ -84,87 +83,6 @@ def combined(scores: NDArray[np.floating], signals: Sequence[Signal]) -> NDArray
     for weight, values in signals:
         total = total + weight * _standardised(values, known)
     return total
-
-
-class Regression:
-    """Least squares within documents: what is left of values once predictors are taken out.
-
-    Values and predictors are centred within each document, over the candidates that are known. One
-    regression over all documents that were added gives one coefficient for each predictor, the same
-    for every document. Documents are added one by one, so the coefficients do not depend on how
-    they are batched, and memory is constant.
-    """
-
-    def __init__(self, predictors: int) -> None:
-        # The triangle R of a QR decomposition of all rows [predictors, values]: it has the same
-        # least-squares solution as the rows themselves.
-        self._triangle: NDArray[Any] = np.zeros((predictors + 1, predictors + 1))
-        self._freedom = 0
-
-    def add(self, values: NDArray[np.floating], predictors: Sequence[NDArray[np.floating]]) -> None:
-        """Add documents; all arrays [D, N]. Where any of them is NaN a candidate is left out.
-
-        Raises:
-            ArgumentError: the shapes differ, or there are not as many predictors as expected.
-        """
-        columns, known = self._centred(values, predictors)
-        for rows in (row[there] for row, there in zip(columns, known, strict=True) if there.any()):
-            _, self._triangle = np.linalg.qr(np.vstack([self._triangle, rows]))
-            self._freedom += len(rows) - 1
-
-    def left(
-        self, values: NDArray[np.floating], predictors: Sequence[NDArray[np.floating]]
-    ) -> NDArray[np.float64]:
-        """The residuals [D, N] of documents that were added, NaN where a candidate was left out.
-
-        With no more candidates than the coefficients could fit exactly, the centred values.
-        """
-        columns, known = self._centred(values, predictors)
-        lengths = np.linalg.norm(self._triangle, axis=0)
-        scales = np.where(lengths > 0, lengths, 1.0)
-        weights: NDArray[Any] = np.zeros(len(predictors))
-        if self._freedom > len(predictors):
-            triangle = self._triangle / scales
-            weights, *_ = np.linalg.lstsq(triangle[:, :-1], triangle[:, -1], rcond=1e-10)
-        # In units of the values' own spread: what differs by rounding alone is equal.
-        spread = scales[-1] / np.sqrt(max(self._freedom, 1))
-        fitted = columns[:, :, :-1] / scales[:-1] @ weights * scales[-1]
-        residuals = np.round((columns[:, :, -1] - fitted) / spread, 9) * spread
-        return np.where(known, residuals, np.nan)
-
-    def _centred(
-        self, values: NDArray[np.floating], predictors: Sequence[NDArray[np.floating]]
-    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Columns [D, N, predictors + values], 0 where they are not known, and which are known."""
-        if len(predictors) != len(self._triangle) - 1:
-            raise ArgumentError(f"{len(predictors)} predictors, not {len(self._triangle) - 1}")
-        arrays = [as_numbers("predictors", column, "[D, N]") for column in predictors]
-        arrays.append(as_numbers("values", values, "[D, N]"))
-        for column in arrays:
-            _check_shapes(arrays[-1], column)
-        if arrays[-1].ndim != 2:
-            raise ArgumentError(f"values must be [D, N], not {list(arrays[-1].shape)}")
-        columns = np.stack(arrays, axis=-1).astype(np.float64)
-        known: NDArray[np.bool_] = np.asarray(~np.isnan(columns).any(-1))
-        there = known[..., None]
-        count = np.maximum(there.sum(1, keepdims=True), 1)
-        means = np.where(there, columns, 0.0).sum(1, keepdims=True) / count
-        return np.where(there, columns - means, 0.0), known
-
-
-def left_over(
-    values: NDArray[np.floating], predictors: Sequence[NDArray[np.floating]]
-) -> NDArray[np.float64]:
-    """What is left of values [D, N] once predictors [D, N] are taken out; see `Regression`.
-
-    Example:
-        >>> likelihood = np.array([[-6.0, -7.0, -9.0, -12.0]])
-        >>> left_over(2 * likelihood + np.array([[0.0, 0.0, 1.0, 0.0]]), [likelihood]).round(2)
-        array([[-0.19, -0.21,  0.74, -0.33]])
-    """
-    regression = Regression(len(predictors))
-    regression.add(values, predictors)
-    return regression.left(values, predictors)
 
 
 def dealt(scores: NDArray[np.floating], by: NDArray[np.floating]) -> NDArray[np.float64]:

@@ -24,8 +24,9 @@ MACHINERY = ("brido.work", "brido.endpoint", "brido.tables")
 ELSEWHERE = {"QAFactEval", "GEval"}
 # Not named in an `__all__`.
 ALSO = [
-    *(f"brido.training.loss.{name}_loss" for name in ("contrastive", "spread", "listwise")),
-    *(f"brido.training.loss.{name}" for name in ("smoothed_cross_entropy", "combined_loss")),
+    "brido.training.loss.contrastive_loss",
+    "brido.training.loss.smoothed_cross_entropy",
+    "brido.training.loss.combined_loss",
     "brido.vote.check.pair_accuracy",
     "brido.cli.vote_check.check_records",
     "brido.cli.score.score_record",

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 import torch
 import transformers
-from accelerate import debug_launcher
+from accelerate import Accelerator, debug_launcher
 from accelerate.state import AcceleratorState, PartialState
 from tiny_chat import END, TEXT_END, chat_tokenizer
 from tiny_decoders import GEMMA, GPT2, SHAPE
@@ -16,13 +16,14 @@ from torch import Tensor
 
 from brido.models import LanguageModel
 from brido.models.settings import LoraSettings, ReadingSettings
+from brido.training import trackers
 from brido.training.contrastive import ContrastiveTask
 from brido.training.documents import RankedDocuments
-from brido.training.loop import train
 from brido.training.sample import SampleGenerator
 from brido.training.settings import TrainingSettings, ValidationSettings
 from brido.training.state import TrainState
 from brido.training.task import Task
+from brido.training.train import train
 from brido.work.settings import RuntimeSettings
 
 TOKENIZER = chat_tokenizer()
@@ -91,9 +92,25 @@ def table(documents: int, candidates: int = 4, seed: int = 0) -> pa.Table:
 class Noted:
     """A tracker that keeps what it is told."""
 
+    name = "noted"
+
     def __init__(self) -> None:
         self.rows: list[tuple[int, dict[str, float]]] = []
+        self.settings: dict[str, object] = {}
         self.finished = False
+
+    @classmethod
+    def started(cls, monkeypatch: pytest.MonkeyPatch) -> "Noted":
+        """The tracker that accelerate starts, whichever is asked for."""
+        noted = cls()
+
+        def start(accelerator: Accelerator, run: str, settings: dict, _: dict) -> None:
+            accelerator.trackers = [noted]
+            noted.settings = settings
+
+        monkeypatch.setattr(trackers, "find_spec", lambda name: name)
+        monkeypatch.setattr(Accelerator, "init_trackers", start)
+        return noted
 
     def log(self, values: dict[str, float], step: int) -> None:
         self.rows.append((step, values))

@@ -12,13 +12,12 @@ from brido.vote.settings import ScoringSettings
     [
         ({"information": 0.0, "alpha": 15}, {"15"}),
         ({"information": 0.25, "support": 0.5}, {"information 0.25", "support 0.5"}),
-        ({"information": 0.0, "remove_base": True}, {"base"}),
-        ({"information": 0.25, "remove_base": True, "shuffle": True}, {"shuffled"}),
+        ({"information": 0.25, "shuffle": True}, {"shuffled"}),
     ],
 )
 def test_every_part_of_the_order_is_named(scoring, parts):
     said = run_order(ScoringSettings(**scoring))
-    words = {"15", "information 0.25", "support 0.5", "base", "shuffled"}
+    words = {"15", "information 0.25", "support 0.5", "shuffled"}
     assert {word for word in words if word in said} == parts
 
 
@@ -26,14 +25,14 @@ def test_what_each_system_changes_is_among_the_settings():
     params = check_params(
         {
             "checkpoints": {"base": {"source": "embedded"}},
-            "training": {"loss": "listwise"},
+            "training": {"margin_kind": "fixed"},
             "tuned": {
                 "vote": {"scoring": {}},
                 # An empty section that may be null is not null: an adapter with its defaults.
                 "adapter": {"training": {"lora": {}}},
-                "flat": {
+                "other": {
                     "scoring": {"alpha": float("inf")},
-                    "training": {"loss": "spread", "validation": {"every": 9}},
+                    "training": {"reduction": "sum", "validation": {"every": 9}},
                 },
             },
             "variants": {
@@ -43,13 +42,13 @@ def test_what_each_system_changes_is_among_the_settings():
         }
     )
     rows = settings_text(params)
-    assert ("training.loss", "listwise") in rows
+    assert ("training.margin_kind", "fixed") in rows
     assert [row for row in rows if row[0].startswith(("tuned", "variants"))] == [
         ("tuned.vote", "no changes"),
         ("tuned.adapter.training.lora", "{}"),
-        ("tuned.flat.scoring.alpha", "inf"),
-        ("tuned.flat.training.loss", "spread"),
-        ("tuned.flat.training.validation.every", "9"),
+        ("tuned.other.scoring.alpha", "inf"),
+        ("tuned.other.training.reduction", "sum"),
+        ("tuned.other.training.validation.every", "9"),
         ("variants.short.length_penalty", "-4"),
         ("variants.short.checkpoint", "base"),
         ("variants.guided.checkpoint", "base"),

@@ -25,8 +25,8 @@ from brido.models.settings import ReadingSettings
 from brido.search import SearchSettings
 from brido.training.batches import Batches
 from brido.training.documents import RankedDocument
+from brido.training.loss import ContrastiveStep
 from brido.training.settings import TrainingSettings
-from brido.training.step import ContrastiveStep
 from brido.utils.errors import BridoError
 from brido.work.settings import RuntimeSettings
 

@@ -17,14 +17,14 @@ from brido.settings.load import check_params
 from brido.tables import CORPUS, read_rows, write_table
 from brido.training.batches import Batches
 from brido.training.documents import SummaryPairs
-from brido.training.update import Updater
+from brido.training.train import Run
 from brido.utils.errors import BridoError
 from stages import checkpoint, paths
 
 TUNING = {"epochs": 3, "batch_size": 4, "learning_rate": 0.02, "max_summary_tokens": 12}
 LORA = {"rank": 4, "alpha": 8.0}
 TRAIN = paths.corpus("train")
-RUN = Updater.run
+UPDATE = Run.update
 
 
 @pytest.fixture(autouse=True)
@@ -88,10 +88,10 @@ def test_it_learns_its_references_and_is_an_ordinary_folder(project: Path, lora:
         assert {value.shape[0] for name, value in weights.items() if "lora_A" in name} == {4}
 
 
-def stopping(self: Updater, update: int) -> object:
-    if update == 5:
+def stopping(self: Run) -> str:
+    if self.state.update == 4:
         raise KeyboardInterrupt
-    return RUN(self, update)
+    return UPDATE(self)
 
 
 def test_killed_it_goes_on_and_ends_in_the_same_bytes(
@@ -101,7 +101,7 @@ def test_killed_it_goes_on_and_ends_in_the_same_bytes(
     shutil.rmtree(".brido")
     shutil.rmtree("data/checkpoints")
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(Updater, "run", stopping)
+        patch.setattr(Run, "update", stopping)
         make(lora=LORA)
     assert not paths.checkpoint("base").exists()
     monkeypatch.setattr(checkpoint, "store_checkpoint", None)  # it is loaded already

@@ -36,7 +36,6 @@ def system(**scoring):
         # A tuned system asks about the documents that it learns from; nobody elects by it.
         ({"tuned": system(information=0.5)}, NONE, TUNING, False),
         ({"tuned": system(information=0.5, prior_weight=0.2)}, NONE, TUNING, True),
-        ({"tuned": system(remove_base=True)}, NONE, TUNING, False),
         ({"tuned": system(support=0.5)}, TUNING, NONE, False),
         ({"tuned": {"vote": {}} | system(support=0.5, information=0.5)}, TUNING, TUNING, False),
         # A shuffled order needs neither.

@@ -39,18 +39,15 @@ def test_the_preset_needs_no_base_for_candidates_and_scores():
 
 def test_what_needs_base_is_named_at_once():
     beams = {"method": "diverse_beam", "checkpoint": "base"}
-    raw = nothing(
-        tuned={"vote": {}, "clear": {"scoring": {"information": 0.5}},
-               "pure": {"scoring": {"remove_base": True}}},
-    )  # fmt: skip
+    raw = nothing(tuned={"vote": {}, "clear": {"scoring": {"information": 0.5}}})
     raw["generation"] = raw["generation"] | {"own": beams}
     raw["checkpoints"]["base"]["adapter"] = "my/adapter"
     raw["checkpoints"]["other"] = {"source": "none"}
     with pytest.raises(BridoError) as caught:
         check_params(raw)
     said = str(caught.value)
-    keys = ("generation.own.checkpoint", "tuned.clear.scoring", "tuned.pure.scoring")
-    for key in (*keys, "checkpoints.base.adapter", "checkpoints.other.source"):
+    keys = ("generation.own.checkpoint", "tuned.clear.scoring", "checkpoints.base.adapter")
+    for key in (*keys, "checkpoints.other.source"):
         assert f"{key}:" in said
     assert "tuned.vote" not in said
     with pytest.raises(BridoError, match="scoring: information"):

@@ -62,11 +62,11 @@ def make_task(
         name: str = "run",
         model_changes: dict | None = None,
         runtime: dict | None = None,
-        model: object = None,
+        documents: RankedDocuments = documents,
         **changes: object,
     ) -> ContrastiveTask:
         settings = TrainingSettings(**{**SETTINGS, **changes})
-        model = model or tiny_bart(**(model_changes or {}))
+        model = tiny_bart(**(model_changes or {}))
         return ContrastiveTask(
             LanguageModel(model, tokenizer, ReadingSettings(max_source_tokens=32)),
             documents,

@@ -14,7 +14,6 @@ from brido.models import LanguageModel
 from brido.models.settings import ReadingSettings
 from brido.training.batches import Batches, UpdatePlan, chunk_seed, share
 from brido.training.documents import RankedDocument
-from brido.utils.errors import BridoError
 
 DOCUMENTS = [
     RankedDocument("a", "w1 w2 w3", "w1", ["w4 w5", "w6"], [0.9, 0.1]),
@@ -83,16 +82,6 @@ def test_target_tokens_are_those_of_the_references(
     tokenizer: PreTrainedTokenizerFast, prefix: str, tokens: int
 ) -> None:
     assert Batches(language(tokenizer, prefix), 16).target_tokens(DOCUMENTS) == tokens
-
-
-def test_more_candidate_tokens_than_positions_are_refused(
-    tokenizer: PreTrainedTokenizerFast,
-) -> None:
-    with pytest.raises(
-        BridoError, match="max_candidate_tokens: the model has 64 positions for a text"
-    ):
-        Batches(language(tokenizer), 65)
-    Batches(language(tokenizer), 64)
 
 
 @given(st.integers(1, 40), st.integers(1, 12), st.integers(1, 4), st.integers(0, 9))

@@ -6,6 +6,7 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from itertools import count
+from pathlib import Path
 from typing import IO
 
 import pytest
@@ -17,12 +18,13 @@ from training_runs import Killed, kill_at
 
 from brido.models import LanguageModel, products
 from brido.training import checkpoints
-from brido.training.checkpoints import SaveTimer
+from brido.training.checkpoints import Checkpoints
 from brido.training.contrastive import ContrastiveTask
-from brido.training.loop import train
+from brido.training.parallel import make_parallel
 from brido.training.sample import SampleGenerator
-from brido.training.update import Updater
+from brido.training.train import Run, train
 from brido.utils.errors import BridoError
+from brido.work.settings import RuntimeSettings
 
 MakeTask = Callable[..., ContrastiveTask]
 EVERY_UPDATE = {"checkpoint_minutes": 1e-9}
@@ -47,16 +49,6 @@ def rows(task: ContrastiveTask) -> list[dict[str, str]]:
 
 def curve(task: ContrastiveTask, *names: str) -> list[float]:
     return [float(row[name]) for row in rows(task) for name in names]
-
-
-def test_texts_that_are_cut_are_told(
-    make_task: MakeTask, capsys: pytest.CaptureFixture[str]
-) -> None:
-    train(make_task(epochs=1))
-    assert "are longer than" not in capsys.readouterr().err
-    train(make_task("cut", epochs=1, max_candidate_tokens=3))
-    said = capsys.readouterr().err
-    assert "warning: training.max_candidate_tokens: 100% of the texts of 18 documents are" in said
 
 
 @pytest.fixture
@@ -142,14 +134,14 @@ def test_a_signal_writes_a_checkpoint_and_ends(
     inherited = signal.signal(number, given)
     request.addfinalizer(lambda: signal.signal(number, inherited))
     before = signal.getsignal(number)
-    run = Updater.run
+    run = Run.update
 
-    def interrupted(self: Updater, update: int) -> object:
-        if update == 7:
+    def interrupted(self: Run) -> str:
+        if self.state.update == 6:
             os.kill(os.getpid(), number)
-        return run(self, update)
+        return run(self)
 
-    monkeypatch.setattr(Updater, "run", interrupted)
+    monkeypatch.setattr(Run, "update", interrupted)
     ending = SystemExit if number == signal.SIGTERM else KeyboardInterrupt
     with pytest.raises(ending) as caught:
         train(make_task("stopped", DROPOUT))
@@ -209,19 +201,40 @@ def test_short_memory_halves_the_candidates_and_is_recorded(
     make_task: MakeTask, undisturbed: MakeTask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     usual = undisturbed({})
-    accumulate = Updater._accumulate
+    gradients = Run.gradients
 
-    def small(self: Updater, update: int, *arguments: object) -> Tensor:
-        sums = accumulate(self, update, *arguments)
-        if update > 3 and (self.micro_batch is None or self.micro_batch > 2):
+    def small(self: Run, update: int, *arguments: object) -> Tensor:
+        sums = gradients(self, update, *arguments)
+        if update > 3 and (self.state.micro_batch is None or self.state.micro_batch > 2):
             raise torch.OutOfMemoryError("no memory left")
         return sums
 
-    monkeypatch.setattr(Updater, "_accumulate", small)
+    monkeypatch.setattr(Run, "gradients", small)
     short = make_task("short")
     state = train(short)
     assert state.micro_batch == 2
     assert curve(short, "loss") == pytest.approx(curve(usual, "loss"), rel=2e-5)
+
+
+@pytest.mark.parametrize(
+    ("runtime", "calls", "found"), [({}, 0, 2), ({}, 30, 2), ({"candidate_micro_batch": 1}, 0, 1)]
+)
+def test_a_validation_needs_no_more_memory_than_an_update(
+    make_task: MakeTask, undisturbed: MakeTask, runtime: dict, calls: int, found: int
+) -> None:
+    """The decoder runs at most two texts together, from the first call on or a later one."""
+    usual, short = undisturbed({}), make_task("short", runtime={"batch_tokens": 1, **runtime})
+    left = iter(range(calls))
+
+    def small(_: object, given: tuple) -> None:
+        if next(left, None) is None and len(given[0]) > 2:
+            raise torch.OutOfMemoryError("no memory left")
+
+    short.model.get_decoder().layers[0].register_forward_pre_hook(small)
+    state = train(short)
+    assert state.micro_batch == found
+    names = ("loss", "tau", "top1", "log_p_elected")
+    assert curve(short, *names) == pytest.approx(curve(usual, *names), rel=2e-5)
 
 
 def test_too_little_memory_says_what_to_set(
@@ -230,7 +243,7 @@ def test_too_little_memory_says_what_to_set(
     def none_left(*_: object) -> Tensor:
         raise torch.OutOfMemoryError("no memory left")
 
-    monkeypatch.setattr(Updater, "_accumulate", none_left)
+    monkeypatch.setattr(Run, "gradients", none_left)
     with pytest.raises(BridoError, match=r"runtime\.gradient_checkpointing"):
         train(make_task())
 
@@ -299,42 +312,18 @@ def test_best_generator_follows_its_callable(make_task: MakeTask) -> None:
     assert curve(task, "mention_precision") == [0.25] * 3
 
 
-def test_a_loss_that_is_not_a_number_stops(make_task: MakeTask) -> None:
-    task = make_task(learning_rate=1e30, max_gradient_norm=None)
-    with pytest.raises(BridoError, match=r"loss of update \d+ is (nan|inf).* training\.gamma"):
-        train(task)
-
-
-def test_a_checkpoint_that_is_damaged_or_of_another_version_is_refused(make_task: MakeTask) -> None:
-    task = make_task()
-    task.folder.mkdir()
-    (task.folder / "state.pt").write_bytes(b"no checkpoint")
-    with pytest.raises(BridoError, match=r"state\.pt cannot be read"):
-        train(task)
-    torch.save({"run": {"worse": 0}}, task.folder / "state.pt")
-    with pytest.raises(BridoError, match=r"state\.pt was written by another version"):
-        train(task)
-
-
-def test_what_makes_no_sense_is_refused_in_one_message(make_task: MakeTask) -> None:
-    task = make_task(keep="best_generator")
-    task.validation = []
-    with pytest.raises(BridoError) as error:
-        train(task)
-    for words in ("best_generator", "each validation document"):
-        assert words in str(error.value)
-
-
-def test_a_warm_up_longer_than_the_run_is_told_before_it_costs_anything(
+def test_what_is_probably_not_meant_is_told_before_it_costs_anything(
     make_task: MakeTask, capsys: pytest.CaptureFixture[str]
 ) -> None:
     train(make_task(epochs=1))
-    assert "5 updates, learning rate at most 0.02" in capsys.readouterr().err
-    train(make_task("noam", epochs=1, schedule="noam", warmup_steps=1000))
+    said = capsys.readouterr().err
+    assert "5 updates, learning rate at most 0.02" in said
+    assert "warning" not in said
+    changes = {"schedule": "noam", "warmup_steps": 1000, "max_candidate_tokens": 3}
+    train(make_task("other", epochs=1, **changes))
     said = capsys.readouterr().err
     assert "warning: training.warmup_steps: the warm-up (1,000 updates)" in said
-    train(make_task("without", epochs=1, schedule="noam", warmup_steps=0))
-    assert "warning: training.warmup_steps: schedule noam" in capsys.readouterr().err
+    assert "warning: training.max_candidate_tokens: 100% of the texts of 18 documents are" in said
 
 
 @pytest.fixture
@@ -360,9 +349,10 @@ def test_bfloat16_decodes_the_sample_of_a_validation_on_a_processor(make_task: M
     assert len(written) == 8
 
 
-def test_states_are_written_often_where_that_is_cheap_and_rarely_where_it_is_not() -> None:
-    pauses = {(0.01, 600.0): 2.0, (2.0, 600.0): 100.0, (60.0, 600.0): 600.0, (0.01, 1.0): 1.0}
-    for (writing, longest), expected in pauses.items():
-        timer = SaveTimer(longest)
-        timer.restart(writing)
-        assert timer.pause == expected
+def test_states_are_written_often_where_that_is_cheap_and_rarely_where_it_is_not(
+    tmp_path: Path,
+) -> None:
+    pauses = {(0.01, 10): 2.0, (2.0, 10): 100.0, (60.0, 10): 600.0, (0.01, 1 / 60): 1.0}
+    for number, ((writing, minutes), expected) in enumerate(pauses.items()):
+        parallel = make_parallel(RuntimeSettings(device="cpu", checkpoint_minutes=minutes))
+        assert Checkpoints(tmp_path / f"{number}/run", parallel).pause(writing) == expected

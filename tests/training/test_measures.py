@@ -1,12 +1,12 @@
-"""Kendall's tau, top-1, the learning rates, and the history file."""
+"""Kendall's tau, top-1, the learning rates, and what a run keeps of its updates."""
 
 import math
+from itertools import groupby
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
@@ -17,7 +17,8 @@ from brido.tables import CORPUS, write_table
 from brido.training.batches import learning_rate, warmup_updates
 from brido.training.contrastive import ContrastiveTask
 from brido.training.sample import sample_generator
-from brido.training.state import write_history
+from brido.training.state import TrainState, UpdateReport, write_history
+from brido.training.train import train
 from brido.training.validation import (
     kendall_tau,
     log_p_measures,
@@ -82,16 +83,20 @@ def test_top1_asks_for_the_likeliest_candidate_alone() -> None:
 
 
 def test_the_ranker_is_validated_without_dropout(make_task) -> None:  # type: ignore[no-untyped-def]
-    task: ContrastiveTask = make_task(model_changes={"dropout": 0.5})
-    task.model.train()
+    task: ContrastiveTask = make_task(model_changes={"dropout": 0.5}, length_penalty=0.6)
+    model = tiny_bart().eval()
     results = [
-        validate_ranker(task.model, task.batches, task.validation, 0.6, at_once, torch.no_grad)
-        for at_once in (1, 4, 9)
+        validate_ranker(model, task.batches, task.validation, 0.6, *sizes)
+        for sizes in ((1, None), (4, 1), (9, 3))
     ]
-    assert task.model.training
     assert results[1] == pytest.approx(results[0], rel=1e-5)
     assert results[2] == pytest.approx(results[0], rel=1e-5)
-    model = tiny_bart().eval()
+    modes: list[bool] = []
+    task.model.get_decoder().register_forward_pre_hook(lambda part, _: modes.append(part.training))
+    first = train(task).history[0]
+    assert {name: first[name] for name in results[0]} == pytest.approx(results[0], rel=1e-5)
+    # Validation, updates, validation, updates, validation.
+    assert [mode for mode, _ in groupby(modes)] == [False, True, False, True, False]
     batch = task.batches.batch(list(task.validation))
     scored, per_token = (
         candidate_log_likelihood(
@@ -146,3 +151,40 @@ def test_history_leaves_out_what_is_no_number(tmp_path) -> None:  # type: ignore
         "update,epoch,loss,cross_entropy,contrastive,learning_rate,gradient_norm,tau,top1,rouge"
     )
     assert line == "5,0.5,0.333333,,,,,,,0.25"
+
+
+def report(loss):
+    return UpdateReport(*[loss] * len(UpdateReport.__annotations__))
+
+
+def trained(updates):
+    """A state after as many updates, the number of an update its loss."""
+    state = TrainState()
+    state.add_row({}, updates, "tau")
+    for update in range(updates):
+        state.count(report(update + 1.0), updates)
+    return state
+
+
+def test_the_last_losses_are_those_of_the_last_tenth_and_at_least_one():
+    assert trained(30).last_losses == [28, 29, 30]
+    assert trained(9).last_losses == [9]
+
+
+def test_a_row_has_the_means_of_its_interval():
+    state = trained(3)
+    state.add_row({}, 3, "tau")
+    assert state.history[-1]["loss"] == 2
+    state.count(report(7.0), 4)
+    state.add_row({}, 3, "tau")
+    assert state.history[-1]["loss"] == 7
+
+
+def test_of_equal_validations_the_first_stays_the_best():
+    state = TrainState()
+    values = [math.nan, 0.5, 0.5, math.nan, 0.4, 0.6]
+    better = []
+    for state.update, value in enumerate(values):
+        better.append(state.add_row({"tau": value}, 1, "tau"))
+    assert better == [False, True, False, False, False, True]
+    assert state.best == (0.6, 5)

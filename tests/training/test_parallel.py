@@ -8,16 +8,13 @@ import pytest
 import torch
 import torch.distributed as dist
 import transformers
-from accelerate.utils import DistributedType
 from torch.distributed.fsdp import FSDPModule
 from training_runs import CONFIGS, LONG, LORA, Killed, kill_at, on_two_processes, task_of
 
 from brido.models.lora import Adapter
-from brido.training import checkpoints, devices, loop
+from brido.training.checkpoints import Checkpoints
 from brido.training.contrastive import ContrastiveTask
-from brido.training.loop import train
-from brido.training.parallel import check_shardable
-from brido.training.update import Updater
+from brido.training.train import Run, train
 from brido.utils.errors import BridoError
 
 MakeTask = Callable[..., ContrastiveTask]
@@ -74,11 +71,11 @@ def test_whole_models(make_task: MakeTask, model_changes: dict, runtime: dict) -
 @pytest.mark.parametrize(
     ("family", "changes"),
     [
-        ("llama", {"anchor": "base", "keep": "best_ranker"}),
+        ("llama", {"keep": "best_ranker"}),
         # Five documents of ten are not to be divided by two, and three of an update's by two.
         ("qwen3", {"batch_size": 3, "runtime": {"gradient_checkpointing": True}}),
-        ("gemma3", {"keep": "best_generator", "cross_entropy": "elected", "loss": "spread"}),
-        ("gpt2", {"max_gradient_norm": None, "loss": "listwise"}),
+        ("gemma3", {"keep": "best_generator", "cross_entropy": "elected"}),
+        ("gpt2", {"max_gradient_norm": None, "gold_weight": 0.5}),
     ],
 )
 def test_parts_of_a_model(family: str, changes: dict, tmp_path: Path) -> None:
@@ -90,7 +87,7 @@ def test_parts_of_a_model(family: str, changes: dict, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("fsdp", [True, False], ids=["parts", "whole"])
 def test_an_adapter(fsdp: bool, tmp_path: Path) -> None:
-    tasks = [make(tmp_path / name, fsdp=fsdp, anchor="base") for name in ("one", "two")]
+    tasks = [make(tmp_path / name, fsdp=fsdp) for name in ("one", "two")]
     for task in tasks:
         Adapter(task.model, LORA, 0)
     train(tasks[0])
@@ -105,16 +102,16 @@ def test_an_adapter(fsdp: bool, tmp_path: Path) -> None:
 def test_a_killed_run_goes_on_with_another_number_of_processes(
     fsdp: bool, first: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one = make(tmp_path / "one", fsdp=False, anchor="base")
+    one = make(tmp_path / "one", fsdp=False)
     train(one)
-    killed = make(tmp_path / "two", fsdp=fsdp, anchor="base", runtime=OFTEN)
+    killed = make(tmp_path / "two", fsdp=fsdp, runtime=OFTEN)
     with monkeypatch.context() as patch, pytest.raises(Exception, match="stopped"):
         kill_at(patch, 4, BridoError)
         on_two_processes(killed) if first else train(killed)
     content = torch.load(killed.folder / "state.pt", weights_only=True)
     assert content["run"]["update"] == 3
     assert content["model"].keys() == one.model.state_dict().keys()
-    again = make(tmp_path / "two", fsdp=fsdp, anchor="base", runtime=OFTEN)
+    again = make(tmp_path / "two", fsdp=fsdp, runtime=OFTEN)
     if first:
         train(again)
         weights = again.model.state_dict()
@@ -127,20 +124,20 @@ def test_a_process_holds_half_of_the_weights(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of each of two processes' weights and optimizer states, whatever is divided."""
-    validate = loop._validate
+    validate = Run.validate
     task = make(tmp_path)
     total = sum(weight.numel() for weight in task.model.parameters())
 
-    def counting(updater: Updater, *rest: object) -> None:
-        validate(updater, *rest)
-        parts = [weight.to_local() for weight in updater.step.parameters()]
-        place = updater.parallel.index
+    def counting(run: Run) -> None:
+        validate(run)
+        parts = [weight.to_local() for weight in run.step.parameters()]
+        place = run.parallel.index
         torch.save(sum(part.numel() for part in parts), tmp_path / f"{place}.pt")
         # A layer at a time is gathered, and what stands around the layers.
-        units = [module for module in updater.step.modules() if isinstance(module, FSDPModule)]
-        assert len(units) == 1 + updater.task.model.config.num_hidden_layers
+        units = [module for module in run.step.modules() if isinstance(module, FSDPModule)]
+        assert len(units) == 1 + run.task.model.config.num_hidden_layers
 
-    monkeypatch.setattr(loop, "_validate", counting)
+    monkeypatch.setattr(Run, "validate", counting)
     on_two_processes(task)
     held = [torch.load(tmp_path / f"{place}.pt") for place in range(2)]
     assert sum(held) == total
@@ -169,7 +166,7 @@ def test_the_first_process_alone_says_when_to_save(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All processes save together, and each has a clock of its own: here one would save always."""
-    monkeypatch.setattr(checkpoints.SaveTimer, "due", property(lambda _: is_second()))
+    monkeypatch.setattr(Checkpoints, "due", property(lambda _: is_second()))
     one = make(tmp_path / "one", fsdp=False)
     train(one)
     two = make(tmp_path / "two")
@@ -187,13 +184,13 @@ def test_a_smaller_number_of_candidates_at_once_is_not_taken_over(
     with monkeypatch.context() as patch, pytest.raises(Killed):
         kill_at(patch, 4)
         train(make(tmp_path, fsdp=False, runtime=OFTEN | {"candidate_micro_batch": 2}))
-    run = Updater.run
+    run = Run.update
 
-    def checked(self: Updater, update: int) -> object:
-        assert self.micro_batch is None
-        return run(self, update)
+    def checked(self: Run) -> str:
+        assert self.state.micro_batch is None
+        return run(self)
 
-    monkeypatch.setattr(Updater, "run", checked)
+    monkeypatch.setattr(Run, "update", checked)
     on_two_processes(make(tmp_path))
 
 
@@ -208,25 +205,6 @@ def test_bfloat16_is_near(tmp_path: Path) -> None:
         for name in ("cross_entropy", "contrastive"):
             expected = pytest.approx(float(row[name]), rel=0.05, abs=0.02)
             assert float(other[name]) == expected, name
-
-
-def test_what_cannot_be_sharded_is_refused(tmp_path: Path, make_task: MakeTask) -> None:
-    found = make_task("bart", runtime={"fsdp": True})
-    with pytest.raises(BridoError, match=r"runtime\.fsdp: a bart model"):
-        check_shardable(found.model, found.runtime)
-    task = make(tmp_path, runtime={"candidate_micro_batch": 2})
-    with pytest.raises(BridoError, match=r"runtime\.candidate_micro_batch: with runtime\.fsdp"):
-        check_shardable(task.model, task.runtime)
-    for family in CONFIGS:
-        check_shardable(make(tmp_path, family).model, make(tmp_path).runtime)
-
-
-def test_launchers_that_shard_the_model_are_refused(
-    make_task: MakeTask, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(devices.Accelerator, "distributed_type", DistributedType.FSDP)
-    with pytest.raises(BridoError, match="asks for FSDP: launch with --multi_gpu"):
-        train(make_task("sharded"))
 
 
 def test_one_process_holds_the_whole_model(

@@ -10,11 +10,8 @@ import pytest
 from pool_rows import pooled
 
 from brido.tables import CORPUS, LIKELIHOOD, POOL, SUPPORT, similarity_schema, write_table
-from brido.tables.documents import Documents
-from brido.tables.join import read_documents
 from brido.utils.errors import BridoError
-from brido.vote import select
-from brido.vote.consensus import consensus_scores, ranking
+from brido.vote.consensus import consensus_scores
 from brido.vote.select import score_documents
 from brido.vote.settings import ScoringSettings
 from brido.vote.signals import combined, dealt, shuffled_scores
@@ -80,22 +77,6 @@ def write_likelihood(found, others):
     write_table(paths.likelihood("validation"), [rows], LIKELIHOOD, {"others": others})
 
 
-def slow_left(found, values):
-    """Values less what log p a token, log p and tokens explain of them: one regression of all."""
-    known = found["voters"]
-    own = found["log_probability"]
-    columns = [own / TOKENS, own, np.broadcast_to(TOKENS, own.shape).astype(float), values]
-    centred = np.zeros((len(columns), *own.shape))
-    for place, column in enumerate(columns):
-        for row, inside in enumerate(known):
-            centred[place, row, inside] = column[row, inside] - column[row, inside].mean()
-    *predictors, wanted = (column[known] for column in centred)
-    weights, *_ = np.linalg.lstsq(np.stack(predictors, 1), wanted, rcond=None)
-    left = np.full(own.shape, np.nan)
-    left[known] = wanted - np.stack(predictors, 1) @ weights
-    return left
-
-
 def slow_scores(found, scoring, alpha):
     """Document by document, among its voters alone."""
     result = np.full((len(found["texts"]), SIZE), np.nan)
@@ -110,9 +91,7 @@ def slow_scores(found, scoring, alpha):
     if scoring.shuffle:
         return shuffled_scores(votes, [f"d{n}" for n in range(len(result))])
     parts = [votes, found["support"].astype(float), added]
-    if scoring.remove_base:
-        parts = [slow_left(found, part) for part in parts]
-    elif not (scoring.support or scoring.information):
+    if not (scoring.support or scoring.information):
         return votes
     for row in range(len(result)):
         inside = np.flatnonzero(found["voters"][row])
@@ -133,10 +112,6 @@ def slow_scores(found, scoring, alpha):
         {"information": 0.3, "prior_weight": 0.0, "support": 0.3},
         {"shuffle": True},
         {"shuffle": True, "support": 0.5, "information": 0.5},
-        {"remove_base": True, "information": 0.0},
-        {"remove_base": True, "information": 1.0, "prior_weight": 1.0},
-        {"remove_base": True, "information": 0.3, "prior_weight": 0.2, "support": 0.3},
-        {"remove_base": True, "shuffle": True},
     ],
     ids=str,
 )
@@ -166,41 +141,6 @@ def test_every_order_has_the_scores_of_the_vote(tables):
         assert np.array_equal(np.sort(found), np.sort(plain), equal_nan=True)
 
 
-def test_what_base_prefers_is_taken_out_alike_whatever_the_batch(tables, monkeypatch):
-    """PMI left: log p less its mean with other documents, the rest taken out by one regression."""
-    scoring = ScoringSettings(information=1.0, prior_weight=1.0, remove_base=True)
-    split = paths.tables("validation")
-    (whole, last) = score_documents(split, scoring)
-    left = slow_left(tables, tables["log_probability"] - tables["prior"])
-    order = ranking(left)
-    assert np.array_equal(ranking(np.concatenate([whole.scores, last.scores])), order)
-    plain = ranking(np.where(tables["voters"], tables["log_probability"] - tables["prior"], np.nan))
-    assert not np.array_equal(order, plain)
-    for size in (1, 7, 1030):
-        monkeypatch.setattr(
-            select, "read_documents", lambda *asked, size=size: sliced(read_documents(*asked), size)
-        )
-        batches = list(score_documents(split, scoring))
-        assert len(batches) == sum(-(-count // size) for count in (1024, 6))
-        scores = np.concatenate([batch.scores for batch in batches])
-        assert np.array_equal(scores, [*whole.scores, *last.scores], equal_nan=True)
-
-
-def sliced(batches, size):
-    for batch in batches:
-        for start in range(0, len(batch), size):
-            columns = {name: column[start : start + size] for name, column in batch.columns.items()}
-            yield Documents(batch.ids[start : start + size], columns)
-
-
-def test_where_nothing_is_left_candidates_keep_their_order(tables):
-    """Log p alone is all base's preference."""
-    scoring = ScoringSettings(information=1.0, remove_base=True)
-    for batch in score_documents(paths.tables("validation"), scoring):
-        known = np.where(np.isnan(batch.scores), np.nan, 0.0)
-        assert np.array_equal(ranking(batch.scores), ranking(known))
-
-
 @pytest.mark.parametrize(
     ("settings", "asked"),
     [
@@ -208,8 +148,7 @@ def test_where_nothing_is_left_candidates_keep_their_order(tables):
         ({"support": 0.5}, {"support"}),
         ({"information": 0.5}, {"likelihood"}),
         ({"information": 0.5, "prior_weight": 0.2}, {"likelihood", "prior"}),
-        ({"remove_base": True, "prior_weight": 0.2}, {"likelihood"}),
-        ({"remove_base": True, "information": 0.5, "prior_weight": 0.2, "shuffle": True}, set()),
+        ({"information": 0.5, "prior_weight": 0.2, "shuffle": True}, set()),
     ],
 )
 def test_an_order_asks_for_what_it_is_made_of(settings, asked):
@@ -227,9 +166,8 @@ def test_information_needs_what_it_is_made_of(tables):
     assert len(list(score_documents(split, alone, 0.0))) == 2
     tables["log_probability"][3, 1] = -math.inf
     write_likelihood(tables, others=2)
-    for scoring in (alone, ScoringSettings(remove_base=True)):
-        with pytest.raises(BridoError, match=r"id 'd3'.*dvc repro -sf likelihood"):
-            list(score_documents(split, scoring, 0.0))
+    with pytest.raises(BridoError, match=r"id 'd3'.*dvc repro -sf likelihood"):
+        list(score_documents(split, alone, 0.0))
 
 
 def test_similarities_that_are_not_known_are_named(tables):

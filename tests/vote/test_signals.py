@@ -14,11 +14,9 @@ from brido.rouge import similarity_matrix
 from brido.utils.errors import ArgumentError
 from brido.vote.consensus import consensus_scores, ranking
 from brido.vote.signals import (
-    Regression,
     combined,
     dealt,
     information,
-    left_over,
     shuffled_scores,
 )
 from brido.vote.similarity import sentence_similarity, sentence_votes
@@ -152,98 +150,6 @@ def test_a_name_may_hold_half_a_surrogate_pair():
     assert shuffled.tolist() == [scores[n] for n in sorted(range(3), key=lots.__getitem__)]
 
 
-def slow_left(values, predictors):
-    """Centre within documents, one regression of all candidates, its residuals; plain loops."""
-    documents, size = values.shape
-    result = np.full(values.shape, math.nan)
-    rows, places, freedom = [], [], 0
-    for document in range(documents):
-        known = [
-            place
-            for place in range(size)
-            if not any(math.isnan(column[document, place]) for column in (*predictors, values))
-        ]
-        means = [
-            statistics.fmean(column[document, place] for place in known) if known else 0.0
-            for column in (*predictors, values)
-        ]
-        freedom += max(len(known) - 1, 0)
-        for place in known:
-            columns = zip((*predictors, values), means, strict=True)
-            rows.append([column[document, place] - mean for column, mean in columns])
-            places.append((document, place))
-    if not rows:
-        return result
-    table = np.array(rows)
-    weights = np.zeros(len(predictors))
-    if freedom > len(predictors):
-        weights, *_ = np.linalg.lstsq(table[:, :-1], table[:, -1], rcond=1e-10)
-    for place, left in zip(places, table[:, -1] - table[:, :-1] @ weights, strict=True):
-        result[place] = left
-    return result
-
-
-@settings(max_examples=200)
-@given(st.integers(1, 5), st.integers(1, 6), st.integers(0, 3), st.integers(0, 999), st.booleans())
-def test_what_is_left_are_the_residuals_within_documents(documents, size, count, seed, coarse):
-    """With missing candidates, constant predictors and predictors that say the same."""
-    random = np.random.default_rng(seed)
-    values, *predictors = random.normal(size=(count + 1, documents, size))
-    if coarse:
-        values, *predictors = np.round([values, *predictors])
-    if count == 3:
-        predictors[2] = -2 * predictors[1] + 5
-    values[random.random(values.shape) < 0.2] = math.nan
-    for column in predictors:
-        column[random.random(values.shape) < 0.05] = math.nan
-    found = left_over(values, predictors)
-    np.testing.assert_allclose(found, slow_left(values, predictors), atol=1e-7)
-
-
-def test_documents_in_any_batches_have_the_same_left_over():
-    random = np.random.default_rng(0)
-    values, first, second = random.normal(size=(3, 50, 6))
-    values[random.random(values.shape) < 0.2] = math.nan
-    whole = left_over(values, [first, second])
-    for size in (1, 7, 49):
-        regression = Regression(predictors=2)
-        parts = [slice(start, start + size) for start in range(0, 50, size)]
-        for part in parts:
-            regression.add(values[part], [first[part], second[part]])
-        left = [regression.left(values[part], [first[part], second[part]]) for part in parts]
-        assert np.array_equal(np.concatenate(left), whole, equal_nan=True)
-    assert not np.allclose(np.nan_to_num(whole), np.nan_to_num(values), atol=0.01)
-
-
-@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
-def test_nothing_is_left_of_what_the_predictors_say(scale):
-    """To the last bit, so that rounding orders nothing."""
-    random = np.random.default_rng(1)
-    first, second = random.normal(size=(2, 9, 6))
-    values = scale * (3 * first - second + random.normal(size=(9, 1)))
-    assert not left_over(values, [first, 1e6 * second]).any()
-    assert left_over(values, [first]).all()
-    # Fewer candidates than coefficients: nothing is taken out.
-    few = left_over(values[:1, :2], [first[:1, :2], second[:1, :2]])
-    assert few == pytest.approx(values[:1, :2] - values[:1, :2].mean())
-
-
-def test_predictors_that_differ_by_rounding_are_one():
-    """Else their difference, which is noise, would fit the values."""
-    random = np.random.default_rng(2)
-    values, first, noise = random.normal(size=(3, 9, 6))
-    both = left_over(values, [first, first + 1e-12 * noise])
-    assert both == pytest.approx(left_over(values, [first]), abs=1e-6)
-
-
-def test_what_differs_by_less_than_a_billionth_of_the_spread_is_equal():
-    """The spread of these values is that of 101 documents, about 1.4."""
-    values = np.array([[1.0, -1.0]] * 100 + [[0.0, 2e-10]])
-    assert left_over(values, [])[-1].tolist() == [0.0, 0.0]
-    values[-1] = [0.0, 2e-8]
-    assert left_over(values, [])[-1] == pytest.approx([-1e-8, 1e-8], abs=1e-9)
-
-
 def slow_sentence_similarity(values, rows, columns, size):
     result = [[0.0] * (size + 1) for _ in range(size)]
     for i in range(size):
@@ -303,8 +209,6 @@ def test_texts_vote_by_their_sentences():
         (lambda x: dealt(x, np.zeros(3)), r"scores .* \[\.\.\., N\] "),
         (lambda x: dealt(np.zeros(3), x), r"by .* \[\.\.\., N\] "),
         (lambda x: shuffled_scores(x, ["a"]), r"scores .* \[D, N\] "),
-        (lambda x: left_over(x, []), r"values .* \[D, N\] "),
-        (lambda x: left_over(np.zeros((1, 3)), [x]), r"predictors .* \[D, N\] "),
         (lambda _: information(np.zeros(3), np.zeros(3), 2.0), "weight .* 2"),
         (lambda _: information(np.zeros(3), np.zeros(3), -0.1), "weight .* -0.1"),
         (lambda _: information(np.zeros(3), np.zeros(3), math.nan), "weight .* nan"),
@@ -316,14 +220,10 @@ def test_texts_vote_by_their_sentences():
         (lambda _: dealt(np.zeros(3), np.zeros(2)), r".* \[2\] .* \[3\]$"),
         (lambda _: shuffled_scores(np.zeros((2, 3)), ["a"]), r"scores \[2, 3\] .* 1 "),
         (lambda _: shuffled_scores(np.zeros(3), ["a"] * 3), r"scores \[3\] .* 3 "),
-        (lambda _: left_over(np.zeros(3), [np.zeros(3)]), r"values .*\[3\]"),
-        (lambda _: left_over(np.zeros(3), []), r"values .*\[3\]"),
-        (lambda _: left_over(np.zeros((2, 3)), [np.zeros((2, 2))]), r".* \[2, 2\] .* \[2, 3\]$"),
         (lambda _: sentence_similarity(np.zeros((2, 2)), np.array([0]), np.array([0, 1]), 3),
          r"values .* \[1, 2\] .* 3, not \[2, 2\]"),
         (lambda _: sentence_similarity(np.zeros((2, 2)), np.array([0, 3]), np.array([0, 1]), 2),
          r"values .* owners from 0 to 2"),
-        (lambda _: Regression(2).add(np.zeros((2, 3)), [np.zeros((2, 3))]), "1 predictors, not 2"),
     ],
 )  # fmt: skip
 def test_a_message_names_the_argument_and_its_shape(wrong, named):

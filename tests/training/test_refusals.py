@@ -1,0 +1,106 @@
+"""What is refused: the call, and what its message names."""
+
+import math
+from collections.abc import Callable
+
+import pytest
+import torch
+from accelerate.utils import DistributedType
+from training_runs import CONFIGS, task_of
+
+from brido.models import LanguageModel
+from brido.models.settings import ReadingSettings
+from brido.training import devices
+from brido.training.batches import Batches
+from brido.training.loss import contrastive_loss
+from brido.training.parallel import check_shardable
+from brido.training.settings import TrainingSettings
+from brido.training.train import train
+from brido.utils.errors import BridoError
+
+F, HALF = torch.zeros(2, 3), torch.ones(2, 3)
+BOOL = torch.ones(2, 4, dtype=torch.bool)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: contrastive_loss(F, torch.zeros(2, 4), 0.1), r"\[2, 3\] and \[2, 4\]"),
+        (lambda: contrastive_loss(F, [["a"]], 0.1), "log_likelihood and scores"),
+        (lambda: contrastive_loss(F[:0], F[:0], 0.1), r"\[0, 3\]"),
+        (lambda: contrastive_loss(F[:, :0], F[:, :0], 0.1), r"\[2, 0\]"),
+        (lambda: contrastive_loss(F[0], F[0], 0.1), r"\[3\]"),
+        (lambda: contrastive_loss(F, F * math.nan, 0.1), "scores .*NaN"),
+        (lambda: contrastive_loss(F, F, 0.1, "relative"), "'relative'"),
+        (lambda: contrastive_loss(F, F, 0.1, reduction="mean"), "'mean'"),
+        (lambda: contrastive_loss(F, F, 0.1, gold_weight=1.0), "gold_log_likelihood"),
+        (
+            lambda: contrastive_loss(
+                F, F, 0.1, gold_weight=1.0, gold_log_likelihood=torch.zeros(3)
+            ),
+            r"\[2\], not \[3\]",
+        ),
+        (lambda: contrastive_loss(F, F, 0.1, eligible=BOOL), r"eligible .*\[2, 3\]"),
+        (lambda: contrastive_loss(F, F, 0.1, eligible=HALF), "eligible"),
+        (lambda: contrastive_loss(F, F, 0.1, eligible="all"), "eligible"),
+        (lambda: contrastive_loss(F, F, math.nan), "margin .*nan"),
+        (lambda: contrastive_loss(F, F, -1.0), r"margin .*-1\.0"),
+        (lambda: contrastive_loss(F, F, 0.1, gold_margin=math.inf), "gold_margin .*inf"),
+        (lambda: contrastive_loss(F, F, 0.1, gold_weight=-1.0), "gold_weight .*-1"),
+        (
+            lambda: TrainingSettings(gold_weight=1.0, cross_entropy="elected"),
+            "gold_weight .*cross_entropy",
+        ),
+    ],
+)
+def test_a_call(call: Callable[[], object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_more_candidate_tokens_than_positions(tokenizer, make_task) -> None:
+    language = LanguageModel(make_task().model, tokenizer, ReadingSettings(max_source_tokens=32))
+    with pytest.raises(BridoError, match="max_candidate_tokens: the model has 64 positions"):
+        Batches(language, 65)
+    Batches(language, 64)
+
+
+def test_what_there_is_nothing_to_learn_from(make_task) -> None:
+    task = make_task()
+    task.validation = []
+    with pytest.raises(BridoError, match="each validation document"):
+        train(task)
+
+
+def test_what_cannot_be_sharded(tmp_path, make_task) -> None:
+    found = make_task("bart", runtime={"fsdp": True})
+    with pytest.raises(BridoError, match=r"runtime\.fsdp: a bart model"):
+        check_shardable(found.model, found.runtime)
+    task = task_of("llama", tmp_path, {"candidate_micro_batch": 2, "fsdp": True})
+    with pytest.raises(BridoError, match=r"runtime\.candidate_micro_batch: with runtime\.fsdp"):
+        check_shardable(task.model, task.runtime)
+    for family in CONFIGS:
+        task = task_of(family, tmp_path)
+        check_shardable(task.model, task.runtime)
+
+
+def test_launchers_that_shard_the_model(make_task, monkeypatch) -> None:
+    monkeypatch.setattr(devices.Accelerator, "distributed_type", DistributedType.FSDP)
+    with pytest.raises(BridoError, match="asks for FSDP: launch with --multi_gpu"):
+        train(make_task("sharded"))
+
+
+@pytest.mark.parametrize("content", [b"no checkpoint", {"run": {"worse": 0}}])
+def test_a_state_that_is_damaged_or_of_something_else(make_task, content: object) -> None:
+    task = make_task()
+    task.folder.mkdir()
+    file = task.folder / "state.pt"
+    file.write_bytes(content) if isinstance(content, bytes) else torch.save(content, file)
+    with pytest.raises(BridoError, match=r"state\.pt .*start"):
+        train(task)
+
+
+def test_a_loss_that_is_not_a_number(make_task) -> None:
+    task = make_task(learning_rate=1e30, max_gradient_norm=None)
+    with pytest.raises(BridoError, match=r"loss of update \d+ is (nan|inf).* training\.gamma"):
+        train(task)
