@@ -7,6 +7,14 @@ from pydantic import Field
 from brido.utils.sections import Section, Variant, choose_by_default, inherited
 
 
+class MentionsSettings(Section):
+    """The keys of `brido.checkers.mentions`."""
+
+    case_sensitive: bool = Field(
+        True, description='Whether "Paris" and "PARIS" differ, in documents without facts.'
+    )
+
+
 class MiniCheckModel(Section):
     """The keys of a MiniCheck model."""
 
@@ -33,15 +41,12 @@ class _Support(Variant):
     )
 
 
-class MentionsSupport(_Support):
+class MentionsSupport(_Support, MentionsSettings):
     """`support` by names and numbers that the source has (the world's facts, where it has them)."""
 
     reads_facts = True
 
     checker: Literal["mentions"] = inherited(_Support, "checker", "mentions")
-    case_sensitive: bool = Field(
-        True, description='Whether "Paris" and "PARIS" differ, in documents without facts.'
-    )
 
 
 class MiniCheckSupport(_Support, MiniCheckModel):

@@ -78,8 +78,8 @@ class EndpointRuntime(Section):
     )
     max_cost: NonNegative | None = Field(
         None,
-        description="Budget: no further call starts when one more might go over it; all of this "
-        "model's stored answers count.",
+        description="Budget: no call starts that might go over it. All of this model's stored "
+        "answers count.",
     )
     max_tokens: Positive | None = Field(
         None, description="The same in tokens, prompts and answers together."

@@ -8,13 +8,11 @@ on the world its planted phrase ("on Monday") apart from all others.
 import re
 from typing import Any, Literal
 
-from pydantic import Field
-
 from brido.checkers.mentions import Mention, mentions_of
+from brido.checkers.settings import MentionsSettings
 from brido.checkers.wholeness import RULES, whole_by_rules
 from brido.evaluation import Column, Evaluation, Inputs, Metric, by_document, share
 from brido.utils.progress import MakeProgress
-from brido.utils.sections import Section
 from brido.world import lexicon
 
 Kind = Literal["names", "numbers", "dates"]
@@ -35,14 +33,6 @@ _DATE = re.compile(
     | (?<![\w.,:])(?:1\d|20)\d\ds?\b(?![.,:]?\d)""",
     re.VERBOSE,
 )
-
-
-class MentionsSettings(Section):
-    """`evaluation.mentions`."""
-
-    case_sensitive: bool = Field(
-        True, description='Whether "Paris" and "PARIS" differ, in documents without facts.'
-    )
 
 
 def evaluate(inputs: Inputs, settings: MentionsSettings, progress: MakeProgress) -> Evaluation:

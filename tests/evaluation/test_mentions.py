@@ -5,9 +5,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brido.checkers.mentions import text_mentions
+from brido.checkers.settings import MentionsSettings
 from brido.corpus.settings import WorldSettings
 from brido.evaluation import Inputs
-from brido.evaluation.mentions import METRIC, MentionsSettings, kinds_of
+from brido.evaluation.mentions import METRIC, kinds_of
 from brido.world import document
 
 
