@@ -9,19 +9,13 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 from torch.nn.utils.rnn import pad_sequence
-from transformers import (
-    AutoModelForSeq2SeqLM,
-    DynamicCache,
-    EncoderDecoderCache,
-    PreTrainedModel,
-)
+from transformers import AutoModelForSeq2SeqLM, PreTrainedModel
 
-from brido.models.cache import CACHE
-from brido.models.decoder_steps import EncoderStates, PlainSteps, SharedSteps
+from brido.models.decoder_states import PlainStates, RepeatingStates, SharingStates
+from brido.models.decoder_steps import PlainSteps, SharedSteps
 from brido.models.document_places import pieces_of
 from brido.models.interface import (
     Family,
-    Head,
     ModelParts,
     States,
     Steps,
@@ -32,7 +26,7 @@ from brido.models.interface import (
 from brido.models.plain_text import PlainText, encoded
 from brido.models.prompt import EncoderPrompt, own_prefix
 from brido.models.replay import can_replay, replayed
-from brido.models.sharing.attention import no_mask, share_attention, source_mask
+from brido.models.sharing.attention import share_attention
 from brido.models.special_tokens import SpecialTokens
 from brido.models.tokens import Sources, padded
 from brido.utils.errors import BridoError
@@ -209,88 +203,3 @@ def start_token(model: PreTrainedModel) -> int:
 def _known(rows: list[list[int]], entries: int, unknown: int) -> list[list[int]]:
     """Rows of tokens in which those that the model has no embedding of are the unknown one."""
     return [[token if token < entries else unknown for token in row] for row in rows]
-
-
-class PlainStates(States):
-    """The whole model with repeated encoder states; what comes back are logits."""
-
-    def __init__(self, model: PreTrainedModel, states: Tensor, mask: Tensor) -> None:
-        self.model, self.states, self.mask = model, states, mask
-
-    def hidden(self, ids: Tensor, scored: Tensor) -> Tensor:
-        texts = len(ids) // len(self.states)
-        logits: Tensor = self.model(
-            encoder_outputs=EncoderStates(self.states.repeat_interleave(texts, 0)),
-            attention_mask=self.mask.repeat_interleave(texts, 0),
-            decoder_input_ids=ids,
-            use_cache=False,
-        ).logits
-        return logits.flatten(0, 1)[scored]
-
-
-class RepeatingStates(States):
-    """The model's own decoder with repeated encoder states, which `scale` multiplies at the end."""
-
-    def __init__(
-        self, model: PreTrainedModel, states: Tensor, mask: Tensor, scale: float = 1.0
-    ) -> None:
-        self.model, self.states, self.mask, self.scale = model, states, mask, scale
-        self.head = _head(model)
-
-    def hidden(self, ids: Tensor, scored: Tensor) -> Tensor:
-        texts = len(ids) // len(self.states)
-        hidden: Tensor = self.model.get_decoder()(
-            input_ids=ids,
-            encoder_hidden_states=self.states.repeat_interleave(texts, 0),
-            encoder_attention_mask=self.mask.repeat_interleave(texts, 0),
-            use_cache=False,
-        )[0]
-        return hidden.flatten(0, 1)[scored] * self.scale
-
-
-def _head(model: PreTrainedModel) -> Head:
-    bias = getattr(model, "final_logits_bias", None)
-    return Head(model.get_output_embeddings().weight, None if bias is None else bias[0])
-
-
-class SharingStates(States):
-    """The model's own decoder with one set of source keys and values a document."""
-
-    def __init__(
-        self, model: PreTrainedModel, states: Tensor, mask: Tensor, start: Tensor | None
-    ) -> None:
-        self.model, self.states, self.head = model, states, _head(model)
-        hides = not bool(mask.all())
-        self.mask = source_mask(mask) if hides else no_mask(states.device)
-        self.source: DynamicCache | None = None
-        if start is not None:
-            # One token a document fills the cache that all passes then read.
-            cache = EncoderDecoderCache(DynamicCache(), DynamicCache())
-            self._decode(start, cache)
-            self.source = cache.cross_attention_cache
-
-    def hidden(self, ids: Tensor, scored: Tensor) -> Tensor:
-        cache = None
-        if self.source is not None:
-            cache = EncoderDecoderCache(_NoCache(), self.source)
-        return self._decode(ids, cache).flatten(0, 1)[scored]
-
-    def _decode(self, ids: Tensor, cache: EncoderDecoderCache | None) -> Tensor:
-        hidden: Tensor = self.model.get_decoder()(
-            input_ids=ids,
-            encoder_hidden_states=self.states,
-            encoder_attention_mask=self.mask,
-            **{CACHE: cache},
-            use_cache=cache is not None,
-        )[0]
-        return hidden
-
-
-class _NoCache(DynamicCache):
-    """Keeps nothing: every text is read whole, so its own keys and values are not reused."""
-
-    # Releases of transformers pass different things after the keys and values.
-    def update(
-        self, key_states: Tensor, value_states: Tensor, *_: object, **__: object
-    ) -> tuple[Tensor, Tensor]:
-        return key_states, value_states
