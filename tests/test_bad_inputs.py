@@ -19,7 +19,7 @@ import small_project
 import torch
 from tiny_chat import chat_tokenizer
 
-from brido.cli import config, export, geval, qafacteval, score, vote_check
+from brido.cli import config, evaluate, export_pairs, score, vote_check
 from brido.evaluation.geval import GEval, GEvalSettings
 from brido.likelihood import candidate_log_likelihood
 from brido.models.prompt import Prompt
@@ -185,20 +185,14 @@ def test_lines_of_commands(project):
     commands = {
         "score": (score.command, ["in.jsonl"], voted),
         "vote-check": (vote_check.command, ["in.jsonl"], voted),
-        "export": (export.command, ["preferences", "--scores", "in.jsonl", "--output", "o.jsonl"],
-                   [*voted, *scored]),
-        "geval": (geval.command, ["in.jsonl", "-S", "model=m", "-S", "base_url=http://127.0.0.1:9"],
-                  texts),
-        "qafacteval": (qafacteval.command, ["in.jsonl"], texts),
+        "export-pairs": (export_pairs.command, ["in.jsonl", "-o", "o.jsonl"], [*voted, *scored]),
+        "geval": (evaluate.command, ["geval", "in.jsonl", "-S", "model=m"], texts),
+        "qafacteval": (evaluate.command, ["qafacteval", "in.jsonl"], texts),
     }  # fmt: skip
 
     def cases():
         for name, (command, words, rows) in commands.items():
-            # An empty file has no line to score, and that is no fault.
-            lines = [
-                *raw[name in ("score", "export") :],
-                *(json.dumps(row).encode() for row in rows),
-            ]
+            lines = [*raw, *(json.dumps(row).encode() for row in rows)]
             for text in lines:
                 run = lambda command=command, words=words: invoke(command, words)  # noqa: E731
                 yield f"{name} {text[:80]}", writing("in.jsonl", text, run)

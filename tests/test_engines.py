@@ -15,7 +15,7 @@ def test_every_engine_is_there():
     for name in (
         "rouge_matrix", "consensus_scores", "diverse_beam_search", "candidate_log_likelihood",
         "contrastive_loss", "QAFactEval", "GEval", "brido score", "brido vote-check",
-        "brido export preferences", "brido geval",
+        "brido export-pairs", "brido evaluate geval",
     ):  # fmt: skip
         assert name in sources
     assert {each.extra for each in examples()} == {"", "torch", "all"}

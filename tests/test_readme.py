@@ -18,7 +18,6 @@ from own_articles import abstracts, write_jsonl
 NEEDS_INTERNET = {
     "qafacteval]'": "spacy_model: the spaCy pipeline 'en_core_web_sm'",
     "evaluation.geval.model=MODEL": "evaluation.geval: the server has not answered for",
-    "brido qafacteval": "spacy_model: the spaCy pipeline",
 }
 # Other files of tests are not even read: that takes a minute of a processor.
 SHORT = {"PYTEST_ADDOPTS": "-k test_no_circle --ignore-glob=tests/*/*"}

@@ -1,28 +1,25 @@
 """Candidates that the user made elsewhere, for instance with several different models."""
 
 import math
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from brido.utils.errors import BridoError, some
 from brido.utils.files import read_records
+from brido.utils.ids import Ids, id_text
 from brido.utils.json_lines import keys_of
 from brido.utils.paths import left_behind
-from brido.utils.text_files import ending_of
 
 Row = dict[str, Any]
-# What a corpus refuses as an id as well.
-_NO_IDS = (list, dict, bytes, type(None))
 
 
 def read_candidates(path: Path, ids: list[str], num_candidates: int, source: str) -> list[Row]:
     """Read the rows of a candidates table for `ids`, in their order.
 
-    The file is JSON lines (also .gz, .zst) or Parquet. It has the columns id and candidates (a list
-    of exactly `num_candidates` texts), and may have ended (as many truth values; true otherwise).
-    A number or date as id becomes a text, as in a corpus. Further ids and columns are passed over.
+    The file is JSON lines or Parquet, which have lists. It has the columns id and
+    candidates (a list of exactly `num_candidates` texts), and may have ended (as many truth values;
+    true otherwise). Further ids and columns are passed over.
     `source` is the name in `generation`.
 
     Raises:
@@ -31,18 +28,16 @@ def read_candidates(path: Path, ids: list[str], num_candidates: int, source: str
     """
     if not path.exists():
         raise BridoError(f"{path}: there is no such file{left_behind(path)}")
-    if not path.is_file():
-        raise BridoError(f"{path} is not a file: name a file of candidates")
-    if ending_of(path) in (".csv", ".tsv"):
-        raise BridoError(f"{path}: CSV has no lists: write the candidates as JSON lines or Parquet")
-    rows = read_records(path)
+    rows, own = read_records(path), Ids()
     for number, row in enumerate(rows, start=1):
-        if isinstance(row.get("id"), _NO_IDS) or "candidates" not in row:
+        if "id" not in row or "candidates" not in row:
             raise BridoError(
                 f"{path}, row {number}: columns `id` (text or number) and `candidates` (list of "
                 f"texts) are needed. {keys_of(row)}"
             )
-        row["id"] = str(row["id"])
+        if fault := own.fault(row["id"]):
+            raise BridoError(f"{path}, row {number}: {fault}: {some([str(row['id'])])}")
+        row["id"] = id_text(row["id"])
     problems = list(_problems(rows, ids, num_candidates, source))
     if problems:
         raise BridoError.from_problems(f"{path} cannot be used as candidates:", problems)
@@ -59,13 +54,10 @@ def read_candidates(path: Path, ids: list[str], num_candidates: int, source: str
 
 
 def _problems(rows: list[Row], ids: list[str], size: int, source: str) -> Iterator[str]:
-    times = Counter(row["id"] for row in rows)
-    repeated = [name for name, count in times.items() if count > 1]
-    if repeated:
-        yield f"{len(repeated)} ids occur more than once: {some(repeated)}"
-    missing, wanted = [name for name in ids if name not in times], set(ids)
+    known = dict.fromkeys(row["id"] for row in rows)
+    missing, wanted = [name for name in ids if name not in known], set(ids)
     if missing:
-        others = [name for name in times if name not in wanted]
+        others = [name for name in known if name not in wanted]
         instead = f". The file has the ids {some(others)}" if others else ""
         yield f"{len(missing)} documents have no candidates: {some(missing)}{instead}"
     for column, kind, words in (("candidates", str, "texts"), ("ended", bool, "truth values")):

@@ -24,13 +24,12 @@ GROUPS = {
         "summarize": "summarize new documents with a tuned model",
         "score": "give candidates scores by consensus, and ranks",
         "vote-check": "check whether a vote finds better candidates",
-        "geval": "let an LLM judge mark summaries (G-Eval)",
-        "qafacteval": "score summaries with QAFactEval",
+        "evaluate": "measure summaries: ROUGE, QAFactEval, G-Eval and others",
     },
     "Projects": {
         "init": "begin a project with documents of your own",
-        "compare": "show two systems' summaries side by side",
-        "export": "write preference pairs, or the chosen model",
+        "export-pairs": "write preference pairs for other trainers",
+        "export-model": "write the chosen model with its card",
     },
     "Settings": {
         "config": "check params.yaml before a run",
@@ -96,7 +95,8 @@ def group(context: click.Context) -> None:
 
 def main(arguments: Sequence[str] | None = None, program: str = "brido") -> None:
     """Run the command that the command line names."""
-    invoke(group, arguments, program)
+    with extra():  # a command imports what it needs when it runs
+        invoke(group, arguments, program)
 
 
 def script() -> None:

@@ -31,9 +31,31 @@ class NumberRange(click.FloatRange):
         return number
 
 
-def output_option(text: str) -> Callable[[Function], Function]:
-    """The option --output."""
-    return click.option("-o", "--output", type=click.Path(path_type=Path), help=text)
+def output_options(function: Function) -> Function:
+    """Add the options --output and --force; see `brido.utils.outputs`."""
+    for option in (
+        click.option("--force", is_flag=True, help="Replace --output if it is there already."),
+        click.option(
+            "-o",
+            "--output",
+            type=click.Path(path_type=Path),
+            help="The file to write (.jsonl or .jsonl.gz). Default: stdout (-).",
+        ),
+    ):
+        function = option(function)
+    return function
+
+
+def max_bad_option(function: Function) -> Function:
+    """Add the option --max-bad."""
+    return click.option(
+        "--max-bad",
+        type=click.FloatRange(0, 1),
+        default=0.0,
+        show_default=True,
+        metavar="SHARE",
+        help="Share of the rows that may be left out because they are bad; they are counted.",
+    )(function)
 
 
 def prompt_option(text: str, default: str | None = None) -> Callable[[Function], Function]:

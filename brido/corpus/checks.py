@@ -10,7 +10,9 @@ from brido.corpus.duplicates import DocumentsSeen
 from brido.corpus.settings import FilesSettings, HubSettings
 from brido.utils.blank import is_blank, is_missing
 from brido.utils.errors import short
-from brido.utils.json_lines import Repeating, holds_half_pair, kind
+from brido.utils.ids import Ids, id_text
+from brido.utils.json_lines import kind
+from brido.utils.left_out import LeftOut
 from brido.utils.text import clean
 
 SPLITS = ("train", "validation", "test")
@@ -21,8 +23,6 @@ _LISTS = {
     "data.files.references_column; of sentences: join them; of all rows: write an object a row)",
 }
 _OBJECT = " (a column in place of rows? pandas: to_json(PATH, orient='records', lines=True))"
-# Names of bad rows that a message shows for each kind.
-_NAMED = 3
 _WRITTEN_LIST = re.compile(r"""\s*\[\s*['"].*['"]\s*\]\s*""", re.DOTALL)
 
 
@@ -30,10 +30,10 @@ _WRITTEN_LIST = re.compile(r"""\s*\[\s*['"].*['"]\s*\]\s*""", re.DOTALL)
 class RawRow:
     """One row as its source gave it, before any check.
 
-    `id` None means that the source has no ids: one is made from the document. `where` says where
+    `made` says that the source has no ids: this one is made from the document. `where` says where
     the row stands, for messages (`articles.jsonl line 7`). `extra` holds further columns of the
-    corpus table, unchecked (the embedded world's facts). `fault` is what is wrong with the row as a
-    whole, such as a key that occurs twice.
+    corpus table, unchecked (the embedded world's facts). `fault` is why the row cannot be read, ""
+    where it can.
     """
 
     id: Any
@@ -41,12 +41,9 @@ class RawRow:
     summary: Any
     references: Any = None
     where: str = ""
+    made: bool = False
     extra: dict[str, Any] = field(default_factory=dict)
     fault: str = ""
-
-
-class MissingId:
-    """The id of a row whose source has ids, but none here."""
 
 
 class Unlabelled:
@@ -59,17 +56,19 @@ def raw_row(
     where: str,
     has_id: bool,
     references: Any = None,
+    fault: str = "",
 ) -> RawRow:
     """The row of a user's table; `columns` names its columns, `has_id` says whether it has ids."""
-    identity = values.get(columns.id_column or "") if has_id else None
+    document = joined(values.get(columns.document_column))
     summary_column = next(iter(columns.summary_columns), None)
     return RawRow(
-        MissingId if has_id and identity is None else identity,
-        joined(values.get(columns.document_column)),
+        values.get(columns.id_column or "") if has_id else made_id(document),
+        document,
         Unlabelled if summary_column is None else values.get(summary_column),
         references,
         where,
-        fault=values.fault if isinstance(values, Repeating) else "",
+        made=not has_id,
+        fault=fault,
     )
 
 
@@ -106,47 +105,14 @@ def made_id(document: Any) -> str | None:
     return hashlib.sha256(document.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-class LeftOut:
-    """The rows that are left out: what is wrong, how often, and the first places."""
-
-    def __init__(self, faults: dict[str, list[Any]] | None = None) -> None:
-        """faults: as `faults` of an earlier one."""
-        self.faults: dict[str, list[Any]] = faults or {}
-
-    def note(self, fault: str, place: str) -> None:
-        """Count a row that is left out."""
-        known = self.faults.setdefault(fault, [0])
-        known[0] += 1
-        if len(known) <= _NAMED:
-            known.append(place)
-
-    def add(self, other: "LeftOut") -> None:
-        """Count the rows of another one too, behind those that are here."""
-        for fault, (count, *places) in other.faults.items():
-            known = self.faults.setdefault(fault, [0])
-            known[0] += count
-            known += places[: _NAMED + 1 - len(known)]
-
-    def __len__(self) -> int:
-        return sum(known[0] for known in self.faults.values())
-
-    def text(self) -> str:
-        """The faults in words, the most frequent first; "" for none."""
-        ordered = sorted(self.faults.items(), key=lambda item: -item[1][0])
-        return "; ".join(
-            f"{fault}: {count:,} ({', '.join(places)}{', ...' if count > len(places) else ''})"
-            for fault, (count, *places) in ordered
-        )
-
-
 class SplitChecks:
     """The checks of one split and what they found.
 
-    A row is bad if a key occurs twice in it. It is bad if its document or summary is null, blank or
-    the mark of a missing value. So is one that is not a text or a list that was written as one, or
+    A row is bad if it cannot be read. It is bad if its document or summary is null, blank or the
+    mark of a missing value. So is one that is not a text or a list that was written as one, or
     whose document is its summary.
-    It is bad too if its id is null or was seen before in the split, or if its references are not a
-    list of texts. Bad rows are left out; `problem` says whether that is acceptable.
+    It is bad too if its id is missing or was seen before in the split, or if its references are not
+    a list of texts. Bad rows are left out; `problem` says whether that is acceptable.
     Memory grows by about 100 bytes a row, for the ids.
     """
 
@@ -165,7 +131,7 @@ class SplitChecks:
         self._documents = documents
         self.rows = self.kept = 0
         self.bad = LeftOut()
-        self._seen: set[bytes] = set()
+        self._ids = Ids()
 
     def keep_good(self, rows: Iterable[RawRow]) -> Iterator[dict[str, Any]]:
         """Yield the good rows as rows of the corpus table, in order.
@@ -175,18 +141,16 @@ class SplitChecks:
         """
         for row in rows:
             self.rows += 1
-            identity = made_id(row.document) if row.id is None else row.id
-            fault = self._fault(row, identity)
-            if fault:
-                self._note(fault, row, identity)
+            if fault := self._fault(row):
+                self._note(fault, row)
                 continue
             self.kept += 1
             summary = None if row.summary is Unlabelled else self._text(row.summary)
             document = self._text(row.document)
-            self._documents.add(self.split, str(identity), document)
+            self._documents.add(self.split, str(row.id), document)
             others = [summary or "", *(self._text(text) for text in row.references or [])]
             yield {
-                "id": str(identity),
+                "id": str(row.id),
                 "document": document,
                 "summary": summary,
                 "references": list(dict.fromkeys(text for text in others if text)),
@@ -197,24 +161,13 @@ class SplitChecks:
         cleaned = clean(text)
         return cleaned.lower() if self.lowercase else cleaned
 
-    def _fault(self, row: RawRow, identity: Any) -> str | None:
-        """What is wrong with a row, None where nothing is; remembers the id of a good one."""
+    def _fault(self, row: RawRow) -> str:
+        """What is wrong with a row, "" where nothing is; remembers the id of a good one."""
         if row.fault:
             return row.fault
-        texts = {"document": row.document, "summary": row.summary}
-        for name, value in texts.items():
-            if value is Unlabelled:
-                continue
-            if value is None:
-                return f"{name} is null"
-            if isinstance(value, list):
-                return f"{name} is a list, not a text{_LISTS[name]}"
-            if not isinstance(value, str):
-                return f"{name} is {kind(value)}, not a text{_OBJECT * isinstance(value, dict)}"
-            if fault := text_fault(value):
-                return f"{name} {fault}"
-            if holds_half_pair(value):
-                return f"{name} holds half of a surrogate pair (a damaged character)"
+        for name, value in (("document", row.document), ("summary", row.summary)):
+            if value is not Unlabelled and (fault := _text_problem(name, value)):
+                return fault
         references = row.references
         if isinstance(references, str):
             return "references are a list as Python writes it, not as JSON does"
@@ -222,43 +175,39 @@ class SplitChecks:
             isinstance(references, list) and all(isinstance(text, str) for text in references)
         ):
             return "references are not a list of texts"
-        if holds_half_pair(references):
-            return "references hold half of a surrogate pair (a damaged character)"
-        if holds_half_pair(identity):
-            return "id holds half of a surrogate pair (a damaged character)"
         if row.summary is not Unlabelled and clean(row.document) == clean(row.summary):
             return "document is its own summary"
-        if isinstance(identity, list | dict | bytes):
-            return "id is not a text or number"
-        if identity is MissingId or is_blank(str(identity)):
-            return "id is null or blank"
-        digest = hashlib.blake2b(str(identity).encode(), digest_size=16).digest()
-        if digest in self._seen:
-            return "document was seen before" if row.id is None else "id was seen before"
-        self._seen.add(digest)
-        return None
+        fault = self._ids.fault(row.id)
+        return "document was seen before" if fault and row.made else fault
 
-    def _note(self, fault: str, row: RawRow, identity: Any) -> None:
-        known = row.id is not None and identity is not MissingId and not is_blank(str(identity))
-        place = f" ({row.where})" if known and row.where else row.where
-        name = f"{short(str(identity))}{place}" if known else place or f"row {self.rows}"
-        self.bad.note(fault, name)
+    def _note(self, fault: str, row: RawRow) -> None:
+        name = None if row.made else id_text(row.id)
+        place = row.where or f"row {self.rows}"
+        self.bad.note(fault, place if name is None else f"{short(name)} ({place})")
 
     def problem(self) -> str | None:
         """Why this split cannot be used, with the way out; None when it can be."""
-        bad = len(self.bad)
         if self.rows == 0:
             share = f", or more of train's (data.files.{self.split}_fraction)"
             return (
                 f"{self.split}: the split is empty: give it documents"
                 f"{'' if self.split == 'train' else share}"
             )
-        if bad > self.max_bad_fraction * self.rows:
-            return (
-                f"{self.split}: {bad:,} of {self.rows:,} rows are bad ({bad / self.rows:.2%}; "
-                f"data.max_bad_fraction allows {self.max_bad_fraction:.2%}): {self.bad.text()}. "
-                "Correct them, or raise data.max_bad_fraction to leave them out"
-            )
+        allowed = self.max_bad_fraction
+        if problem := self.bad.problem(self.rows, allowed, "data.max_bad_fraction"):
+            return f"{self.split}: {problem}"
         if self.kept == 0:
             return f"{self.split}: no good row is left: {self.bad.text()}"
         return None
+
+
+def _text_problem(name: str, value: Any) -> str:
+    """What is wrong with a document or summary, "" where nothing is."""
+    if value is None:
+        return f"{name} is null"
+    if isinstance(value, list):
+        return f"{name} is a list, not a text{_LISTS[name]}"
+    if not isinstance(value, str):
+        return f"{name} is {kind(value)}, not a text{_OBJECT * isinstance(value, dict)}"
+    fault = text_fault(value)
+    return f"{name} {fault}" if fault else ""

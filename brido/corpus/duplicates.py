@@ -2,7 +2,6 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator
 
 from brido.utils.errors import some
 
@@ -18,51 +17,29 @@ class DocumentsSeen:
     def __init__(self) -> None:
         self._first: dict[bytes, str] = {}
         self._count: Counter[str] = Counter()
-        # By split, and by the split where the same document stood first.
-        self.again: Counter[tuple[str, str]] = Counter()
-        self._names: dict[tuple[str, str], list[str]] = {}
+        # By split, and by the split where the same document stood first: its ids.
+        self._again: dict[tuple[str, str], list[str]] = {}
 
     def add(self, split: str, name: str, document: str) -> None:
         """Note a document of a split, whose id is `name`."""
         self._count[split] += 1
         digest = hashlib.blake2b(document.encode(), digest_size=16).digest()
-        if digest not in self._first:
+        if digest in self._first:
+            self._again.setdefault((split, self._first[digest]), []).append(name)
+        else:
             self._first[digest] = split
-            return
-        place = split, self._first[digest]
-        self.again[place] += 1
-        names = self._names.setdefault(place, [])
-        if len(names) <= _NAMED:
-            names.append(name)
 
-    def warnings(self, split: str) -> Iterator[str]:
-        """What a user should know about a split whose documents are not all new."""
-        total = self._count[split]
-        for (here, first), count in self.again.items():
-            if here != split:
-                continue
-            names = some(self._names[here, first], _NAMED)
-            if first == split:
-                yield (
-                    f"{split}: {count:,} of {total:,} documents stand there before, under another "
-                    f"id ({names}): the same text counts more than once"
-                )
-            elif not (problem := self.problem(split)):
-                yield (
-                    f"{split}: {count:,} of {total:,} documents stand in {first} too ({names}): "
-                    "what is measured on them says little about new documents"
-                )
-            elif first == "train":
-                yield problem
-
-    def problem(self, split: str) -> str | None:
-        """Why what is measured on a split says nothing: each of its documents stands in train."""
-        count = self._count[split]
-        if split == "train" or not count or count > self.again[split, "train"]:
-            return None
-        names = some(self._names[split, "train"], _NAMED)
+    def warning(self, split: str) -> str:
+        """What a user should know about a split whose documents are not all new; "" if they are."""
+        found = [
+            f"{len(names):,} stand in {first} {'before' if first == split else 'too'} "
+            f"({some(names, _NAMED)})"
+            for (here, first), names in self._again.items()
+            if here == split
+        ]
+        if not found:
+            return ""
         return (
-            f"{split}: all {count:,} documents stand in train too ({names}), so nothing that is "
-            f"measured on them holds for new ones: name other files in data.files.{split}, or "
-            "leave it out, and it is cut from train"
+            f"{split}: of {self._count[split]:,} documents {' and '.join(found)}; numbers "
+            "measured on them say little about new documents"
         )

@@ -10,12 +10,13 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
-from brido.corpus.checks import SPLITS, RawRow, is_written_list, made_id, raw_row
+from brido.corpus.checks import SPLITS, RawRow, is_written_list, raw_row
 from brido.corpus.settings import FilesSettings
 from brido.tables import CORPUS
 from brido.utils.blank import is_missing
 from brido.utils.errors import BridoError, quoted, short
-from brido.utils.files import columns_of, first_rows, read_file
+from brido.utils.files import Row, columns_of, first_rows, read_rows
+from brido.utils.ids import id_text
 from brido.utils.paths import left_behind, user_path
 
 _KEY = "data.files"
@@ -83,16 +84,11 @@ class FilesSource:
         except BridoError as error:
             problems.append(str(error))
             return []
+        columns = columns_of(rows)
         if not rows:
-            problems.append(f"{path} has no rows")
-            return []
-        columns, is_one = columns_of(rows), len(rows) == 1
-        nested = any(isinstance(value, list | dict) for value in rows[0].values())
-        inside = (
-            "; if the rows stand inside of it, write an object a row (jq -c '.data[]')"
-            if is_one and nested
-            else ""
-        )
+            return columns  # no row of the first ones can be read: they are counted as bad
+        nested = len(rows) == 1 and any(isinstance(one, list | dict) for one in rows[0].values())
+        inside = "; if the rows stand inside of it, write an object a row (jq -c '.data[]')"
         named = {
             "id_column": [name for name in [settings.id_column] if name and name != _USUAL_ID],
             "document_column": [settings.document_column],
@@ -102,7 +98,7 @@ class FilesSource:
             hint = " (null: there are no references)" if key == "summary_column" else ""
             problems += [
                 f"{_KEY}.{key}: {path} has no column {quoted(name)}, only {quoted(columns)}{hint}"
-                f"{_meant(name, columns) or inside}"
+                f"{_meant(name, columns) or inside * nested}"
                 for name in names
                 if name not in columns
             ]
@@ -116,27 +112,29 @@ class FilesSource:
         """Yield the rows of a split as a stream."""
         given = getattr(self.settings, split) is not None
         for path in self.files[split if given else "train"]:
-            for where, values in read_file(path):
-                row = self._row(path, where, values)
+            for found in read_rows(path):
+                row = self._row(path, found)
                 if (not given or split == "train") and self._split_of(row) != split:
                     continue
                 yield row
 
-    def _row(self, path: Path, where: str, values: dict[str, Any]) -> RawRow:
+    def _row(self, path: Path, found: Row) -> RawRow:
+        values = found.values
         references = _references(values.get(self.settings.references_column or ""))
         others = [values.get(name) for name in self.settings.summary_columns[1:]]
         # Not every document has as many references as the table has columns for them.
         further = [text for text in others if not is_missing(text)]
         if further and isinstance(references, list | None):
             references = further + (references or [])
-        return raw_row(self.settings, values, where, self.has_id[path], references)
+        return raw_row(
+            self.settings, values, found.place, self.has_id[path], references, found.problem
+        )
 
     def _split_of(self, row: RawRow) -> str:
-        identity = made_id(row.document) if row.id is None else row.id
-        if isinstance(identity, list | dict):
+        identity = id_text(row.id)
+        if identity is None:
             return "train"  # where it is counted as a bad row
-        name = f"{self.settings.split_seed}\0{identity}"
-        digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest()
+        digest = hashlib.sha256(f"{self.settings.split_seed}\0{identity}".encode()).digest()
         position = int.from_bytes(digest[:8], "big") / 2**64
         for split, share in self.settings.cut.items():
             position -= share

@@ -10,7 +10,6 @@ from brido.corpus.settings import HubSettings
 from brido.tables import CORPUS
 from brido.utils.errors import BridoError, quoted, some
 from brido.utils.hub_errors import hub_errors
-from brido.utils.progress import say
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _KEY = "data.hub"
@@ -32,35 +31,15 @@ class HubSource:
                 split or column, or other numbers of rows than `expected_rows`.
         """
         self.settings = settings
-        commit = self._commit()
-        self.splits, found = self._load(commit)
-        if commit is None:
-            say(f"{_KEY}: the hub cannot be reached; commit {found} from the cache is used")
+        self.splits = self._load()
         self.description = {
             "source": "hub",
             **settings.model_dump(mode="json", include={"id", "config", "revision"}),
-            "commit": found,
+            "commit": self._commit(),
         }
         self._check()
 
-    def _commit(self) -> str | None:
-        """The commit that `revision` names now; None where the hub cannot be reached."""
-        settings = self.settings
-        if settings.revision and _COMMIT.fullmatch(settings.revision):
-            return settings.revision
-        from huggingface_hub import HfApi, errors
-
-        with hub_errors("dataset", settings.id, settings.revision, _KEY):
-            try:
-                return HfApi().dataset_info(settings.id, revision=settings.revision).sha
-            except errors.HfHubHTTPError as error:
-                if error.response.status_code < 500:
-                    raise
-            except (errors.OfflineModeIsEnabled, errors.HTTPError):
-                pass
-        return None
-
-    def _load(self, commit: str | None) -> tuple[dict[str, Any], str | None]:
+    def _load(self) -> dict[str, Any]:
         import datasets
         from datasets.exceptions import DatasetsError
 
@@ -69,7 +48,7 @@ class HubSource:
         try:
             with hub_errors("dataset", settings.id, settings.revision, _KEY):
                 loaded = datasets.load_dataset(
-                    settings.id, settings.config, revision=commit or settings.revision, split=names
+                    settings.id, settings.config, revision=settings.revision, split=names
                 )
         except RuntimeError as error:
             # The library runs no scripts, and the hub keeps its own copy of such data sets.
@@ -82,16 +61,25 @@ class HubSource:
         except (ValueError, KeyError, FileNotFoundError, DatasetsError) as error:
             # An unknown config or split (the library names those there are), or damaged files.
             reason = " ".join(str(error.__cause__ or error).split())
-            if commit is None:
-                reason = f"the hub cannot be reached, and the cache does not help: {reason}"
             raise BridoError(f"{_KEY}: {settings.id} cannot be loaded: {reason}") from error
-        found = _commit_of(loaded[0])
-        if commit is not None and found != commit:
+        return dict(zip(SPLITS, loaded, strict=True))
+
+    def _commit(self) -> str | None:
+        """The commit that was fetched: the name of its folder in the library's cache.
+
+        Raises:
+            BridoError: without a network the library took another commit than the pinned one.
+        """
+        files = self.splits["train"].cache_files
+        folders = [Path(file["filename"]).parent.name for file in files]
+        found = next(filter(_COMMIT.fullmatch, folders), None)
+        pinned = self.settings.revision
+        if pinned and _COMMIT.fullmatch(pinned) and found != pinned:
             raise BridoError(
-                f"{_KEY}.revision: the cache holds {settings.id} at {found}, not at {commit}: run "
-                "once with a network"
+                f"{_KEY}.revision: the cache holds {self.settings.id} at {found}, not at {pinned}: "
+                "run once with a network"
             )
-        return dict(zip(SPLITS, loaded, strict=True)), found
+        return found
 
     def _check(self) -> None:
         settings, problems = self.settings, []
@@ -129,12 +117,3 @@ class HubSource:
             for row in batch.to_pylist():
                 number += 1
                 yield raw_row(settings, row, f"{split} row {number}", bool(settings.id_column))
-
-
-def _commit_of(dataset: Any) -> str | None:
-    """The commit that a loaded data set was fetched at: the folder of its files in the cache."""
-    for file in dataset.cache_files:
-        commit = Path(file["filename"]).parent.name
-        if _COMMIT.fullmatch(commit):
-            return commit
-    return None

@@ -41,7 +41,7 @@ def write_corpus(source: Source, settings: DataSettings, folder: Path, interval:
                 problems.append(problem)
             elif checks.bad:
                 say(f"download {split}: left out {checks.bad.text()}")
-            for warning in documents.warnings(split):
+            if warning := documents.warning(split):
                 say(f"download: warning: {warning}")
             left_out = {fault: count for fault, (count, *_) in checks.bad.faults.items()}
             written[split] = {"documents": checks.kept, "left_out": left_out}

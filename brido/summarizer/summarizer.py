@@ -56,7 +56,7 @@ class Summarizer:
         long: Long = "cut",
         changes: Mapping[str, Any] | None = None,
     ) -> Summarizer:
-        """The model of a folder that `brido export model` or `save_pretrained` wrote.
+        """The model of a folder that `brido export-model` or `save_pretrained` wrote.
 
         Args:
             folder: with brido.json it is read and decoded as there; without, as

@@ -82,9 +82,26 @@ def _replacing(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
             if is_folder and path.exists():
                 if not path.is_dir():
                     raise BridoError(f"{path} is a file: move it away, or name a folder")
-                _remove(path)
-            os.replace(temporary, path)
+                _exchange(temporary, path)
+            else:
+                os.replace(temporary, path)
             _sync(path.parent)
+            _remove(_moved(path))
+
+
+def _exchange(new: Path, old: Path) -> None:
+    """Give a new folder the name of the old one, which is only moved away until that is done."""
+    os.rename(old, _moved(old))
+    try:
+        os.replace(new, old)
+    except BaseException:
+        os.rename(_moved(old), old)
+        raise
+
+
+def _moved(path: Path) -> Path:
+    """Where the old folder of a path is while the new one gets its name."""
+    return path.with_name(f"{_prefix(path)}old")
 
 
 def _check_place(path: Path, is_folder: bool) -> None:
@@ -119,6 +136,9 @@ def _prefix(path: Path) -> str:
 
 def _remove_left(path: Path) -> None:
     """Remove what killed processes left of this path; a living one holds a lock."""
+    if _moved(path).exists() and not path.exists():
+        os.rename(_moved(path), path)  # it was killed between the two names
+    _remove(_moved(path))
     for left in path.parent.glob(f"{_prefix(path)}*.tmp"):
         with contextlib.suppress(OSError), _locked(left, wait=False):
             _remove(left)

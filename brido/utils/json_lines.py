@@ -1,14 +1,12 @@
-"""JSON from outside: a line as an object, repeated keys, and texts that UTF-8 cannot hold."""
+"""JSON from outside: a text as an object, and what its values are."""
 
 import json
 import math
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator
 from types import NoneType
 from typing import Any
 
-from brido.utils.errors import BridoError, parsing, short, some
+from brido.utils.errors import BridoError, parsing, quoted, some
 
 HALF_PAIR = "a text holds half of a surrogate pair (such as \\ud800), which is not a character"
 _HALF_PAIR = re.compile("[\ud800-\udfff]")
@@ -16,80 +14,54 @@ _HALF_PAIR = re.compile("[\ud800-\udfff]")
 _LARGEST_COUNT = 2**53
 
 
-def parse_object(line: str | bytes, finite: bool = False) -> dict[str, Any]:
-    """The JSON object that a line holds; BridoError says why it holds none.
+def parse_object(text: str | bytes) -> dict[str, Any]:
+    """The JSON object that a text holds.
 
-    finite: refuse NaN, Infinity and numbers that become infinite (1e400), which no JSON can hold.
+    Raises:
+        BridoError: it is not JSON, or not an object.
     """
+    return _object(text, json.JSONDecoder())
+
+
+def parse_row(line: str) -> dict[str, Any]:
+    """The JSON object in a line of a user's file.
+
+    Raises:
+        BridoError: it is not JSON or not an object, a key occurs twice, or a text cannot be
+            written as UTF-8.
+    """
+    row = _object(line, ROW)
+    # Only an escape can spell half of a pair.
+    if "\\u" in line and holds_half_pair(row):
+        raise BridoError(HALF_PAIR)
+    return row
+
+
+def _object(text: str | bytes, decoder: json.JSONDecoder) -> dict[str, Any]:
     with parsing(lambda reason: f"not JSON ({reason})"):
+        if isinstance(text, bytes):
+            text = text.decode(json.detect_encoding(text))
         try:
-            value = (
-                _FINITE.decode(_text(line))
-                if finite
-                else json.loads(line, object_pairs_hook=_object)
-            )
-        except UnicodeDecodeError as error:
-            raise BridoError(
-                f"not UTF-8 (byte 0x{error.object[error.start]:02x}): save it as UTF-8 (for "
-                "instance `iconv -f WINDOWS-1252 -t UTF-8`)"
-            ) from None
+            value = decoder.decode(text)
         except json.JSONDecodeError as error:
-            if "\n" in error.doc.strip():
-                raise
             # Who reads lines names the line.
-            column = min(error.pos, len(error.doc.rstrip())) + 1
-            raise ValueError(f"{error.msg}: column {column}") from None
+            raise ValueError(f"{error.msg}: column {error.colno}") from None
     if not isinstance(value, dict):
         raise BridoError(f"a JSON object is expected, not {kind(value)}")
     return value
 
 
-def _text(line: str | bytes) -> str:
-    return line if isinstance(line, str) else line.decode(json.detect_encoding(line))
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key {quoted(twice)} occurs twice in one object")
+    return found
 
 
-def _finite(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(f"{short(text)} is not a finite number: write null for none")
-    return number
-
-
-class Repeating(dict[str, Any]):
-    """A JSON object that names a key twice; it has the last value, as everywhere.
-
-    pairs: all its keys and values.
-    """
-
-    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
-        super().__init__(pairs)
-        self.pairs = pairs
-
-    @property
-    def fault(self) -> str:
-        """What is wrong with it."""
-        counts = Counter(key for key, _ in self.pairs)
-        return f"a key occurs twice ({some([key for key, count in counts.items() if count > 1])})"
-
-    def text(self) -> str:
-        """It as JSON, with every pair."""
-        return "{" + ", ".join(f"{json.dumps(key)}: {json.dumps(v)}" for key, v in self.pairs) + "}"
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    plain = dict(pairs)
-    return plain if len(plain) == len(pairs) else Repeating(pairs)
-
-
-ANY = json.JSONDecoder(object_pairs_hook=_object)
-_FINITE = json.JSONDecoder(parse_float=_finite, parse_constant=_finite, object_pairs_hook=_object)
-
-
-def fault_of(row: dict[str, Any]) -> str:
-    """What no row of a user's may have: a key twice, or half of a surrogate pair; "" for none."""
-    if isinstance(row, Repeating):
-        return row.fault
-    return HALF_PAIR if holds_half_pair(row) else ""
+# How a user's rows are decoded.
+ROW = json.JSONDecoder(object_pairs_hook=_unique)
 
 
 def kind(value: Any) -> str:
@@ -105,40 +77,15 @@ def keys_of(record: dict[str, Any]) -> str:
     return f"It has the keys {some(list(record))}" if record else "It has no key"
 
 
-def read_objects(
-    lines: Iterable[bytes], finite: bool = False
-) -> Iterator[tuple[int, dict[str, Any], str]]:
-    """Yield the number, the JSON object and the problem of each line that is not blank.
-
-    The object is empty where there is a problem; the problem is empty where there is none. finite:
-    see parse_object.
-    """
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            record = parse_object(line, finite)
-        except BridoError as error:
-            yield number, {}, str(error)
-        else:
-            fault = fault_of(record)
-            yield number, {} if fault else record, fault
-
-
 def holds_half_pair(value: Any) -> bool:
     """Whether a text, or any text inside a JSON value, holds half of a surrogate pair.
 
     JSON can write one as an escape; as UTF-8 nothing can.
     """
-    waiting = [value]
-    while waiting:
-        item = waiting.pop()
-        if isinstance(item, dict):
-            waiting += [*item, *item.values()]
-        elif isinstance(item, list):
-            waiting += item
-        elif isinstance(item, str) and not item.isascii() and _HALF_PAIR.search(item):
-            return True
+    try:
+        json.dumps(value, ensure_ascii=False, default=str).encode()
+    except UnicodeEncodeError:
+        return True
     return False
 
 

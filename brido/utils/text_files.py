@@ -1,120 +1,130 @@
-"""Strangers' text files as lines: unpacked, decoded, and named where they are something else."""
+"""Strangers' files as bytes and lines of text: unpacked, decoded, refused if of another kind."""
 
 import codecs
+import gzip
 import io
+import re
+import sys
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, cast
 
-from brido.utils.errors import BridoError
+from brido.utils.errors import BridoError, parsing
 from brido.utils.extras import extra
 
-COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
-_GZIP = b"\x1f\x8b"
-_SAVED = "save a table as CSV (UTF-8), a text as plain text"
-# How files of other kinds begin, what they are, and the way out.
+STDIN = "-"
+PACKED = (".gz", ".zst")
+_UTF8 = "save it as UTF-8 (for instance `iconv -f WINDOWS-1252 -t UTF-8`)"
+# How files of other kinds begin, and the way out.
 _OTHERS = {
-    b"PK\x03\x04": ("an Excel, Word or ZIP file", f"{_SAVED}, or unpack it"),
-    b"\xd0\xcf\x11\xe0": ("an old Excel or Word file", _SAVED),
-    b"{\\rtf": ("an RTF document", _SAVED),
-    b"PAR1": ("Parquet", "name it .parquet"),
-    _GZIP: ("packed by gzip", "unpack it, or add .gz to its name"),
-    b"\x28\xb5\x2f\xfd": ("packed by zstd", "unpack it, or add .zst to its name"),
-    b"BZh": ("packed by bzip2", "unpack it"),
-    b"\xfd7zXZ": ("packed by xz", "unpack it"),
-    b"%PDF": ("a PDF", "save its text as JSON lines or CSV"),
-    b"SQLite format 3": ("an SQLite database", "export the table as CSV"),
+    b"PK\x03\x04": "it is an Excel, Word or ZIP file: save a table as CSV (UTF-8)",
+    b"\xd0\xcf\x11\xe0": "it is an old Excel or Word file: save a table as CSV (UTF-8)",
+    b"PAR1": "it is Parquet: name it .parquet",
+    b"\x1f\x8b": "it is packed by gzip: add .gz to its name",
+    b"\x28\xb5\x2f\xfd": "it is packed by zstd: add .zst to its name",
+    b"%PDF": "it is a PDF: save its text as JSON lines or CSV",
 }
-# Longer marks first: the mark of UTF-32 begins with that of UTF-16.
-_MARKS = {
-    codecs.BOM_UTF32_LE: "utf-32",
-    codecs.BOM_UTF32_BE: "utf-32",
-    codecs.BOM_UTF16_LE: "utf-16",
-    codecs.BOM_UTF16_BE: "utf-16",
-}
+# What is peeked may end behind the bracket.
+_JSON = re.compile(r"\s*(\{|\[\s*([{\"\]]|\Z))")
+# Bytes that are not UTF-8, as `surrogateescape` keeps them.
+_UNDECODED = re.compile("[\udc80-\udcff]")
+
+
+def opened(name: str | Path) -> AbstractContextManager[Any]:
+    """A block with the bytes of a file (`-` for stdin), unpacked if it ends in .gz or .zst.
+
+    Raises:
+        ValueError: there is no such file, or it is not one; the message lacks its name.
+    """
+    if name == STDIN:
+        return nullcontext(standard_input())
+    path = Path(name)
+    if not path.exists():
+        raise ValueError("there is no such file")
+    if not path.is_file():
+        raise ValueError("it is a folder, a pipe or a device: name a file, or - for stdin")
+    packed = path.suffix.lower()
+    if packed == ".gz":
+        return gzip.open(path)
+    if packed == ".zst":
+        with extra():
+            import pyarrow as pa
+        return io.BufferedReader(pa.input_stream(str(path), compression="zstd"))
+    return path.open("rb")
+
+
+def standard_input() -> io.BufferedReader:
+    """The bytes of stdin.
+
+    Raises:
+        BridoError: stdin is closed.
+    """
+    if sys.stdin is None:
+        raise BridoError("stdin is closed: name a file, or give lines on stdin")
+    return cast(io.BufferedReader, sys.stdin.buffer)
+
+
+def begins_json(stream: io.BufferedReader) -> bool:
+    """Whether a text begins as a JSON object or an array of objects or texts does."""
+    start = stream.peek(64)
+    text = start.decode("utf-16" if _is_utf16(start) else "utf-8-sig", "ignore")
+    return bool(_JSON.match(text))
 
 
 def ending_of(path: Path) -> str:
     """The ending that says the format, in small letters, without that of a packer."""
-    packed = path.suffix.lower() in COMPRESSIONS
-    return (path.with_suffix("") if packed else path).suffix.lower() or path.suffix.lower()
+    packed = path.suffix.lower() in PACKED
+    return (path.with_suffix("") if packed else path).suffix.lower()
 
 
-def open_text(path: Path) -> io.BufferedReader:
-    """The bytes of a file that may hold text, unpacked if its ending says that it is packed.
+def text_lines(name: str | Path) -> Iterator[str]:
+    """The lines of a text file of any ending, or of stdin (`-`).
 
     Raises:
-        BridoError: it begins as a file of another kind does, which the message names.
+        BridoError: it cannot be read, or is not text in UTF-8 or in UTF-16 with a byte order mark.
     """
-    stream = _opened(path)
-    try:
-        check_text(path, stream)
-    except BridoError:
-        stream.close()
-        raise
-    return stream
+    shown = "stdin" if name == STDIN else name
+    with (
+        parsing(lambda reason: f"{shown} cannot be read: {reason}"),
+        opened(name) as stream,
+    ):
+        for number, line in enumerate(decoded_lines(stream), 1):
+            if problem := undecoded(line):
+                raise ValueError(f"line {number} is {problem}")
+            yield line
 
 
-def check_text(path: Path, stream: io.BufferedReader) -> None:
-    """Refuse what begins as a file of another kind does, or holds zero bytes.
+def decoded_lines(stream: io.BufferedReader) -> Iterator[str]:
+    """The lines of a text; bytes that are not UTF-8 stay in them (see `undecoded`).
 
     Raises:
-        BridoError: it does; the message names the kind and the way out.
+        ValueError: it is a file of another kind, or of another encoding.
     """
     start = stream.peek(16)
-    for mark, (what, way_out) in _OTHERS.items():
+    for mark, what in _OTHERS.items():
         if start.startswith(mark):
-            raise BridoError(f"{path} is {what}, though a text is expected: {way_out}")
-    if marked_encoding(start) is None and b"\0" in start[:4]:
-        raise BridoError(
-            f"{path} holds zero bytes, as UTF-16 without a byte order mark does: save it as UTF-8 "
-            "(for instance `iconv -f UTF-16LE -t UTF-8`)"
-        )
-
-
-def text_lines(path: Path, stream: io.BufferedReader) -> Iterator[str]:
-    """The lines of a file of UTF-8, with or without a byte order mark, or of UTF-16 with one.
-
-    Raises:
-        BridoError: a line is not in this encoding.
-    """
-    if encoding := marked_encoding(stream.peek(16)):
-        with io.TextIOWrapper(stream, encoding=encoding, newline="\n") as text:
-            yield from _named(path, text, encoding)
+            raise ValueError(what)
+    if _is_utf16(start):
+        with io.TextIOWrapper(stream, encoding="utf-16", newline="\n") as text:
+            yield from text
         return
-    for number, line in enumerate(stream, 1):
-        try:
-            yield line.decode("utf-8-sig" if number == 1 else "utf-8")
-        except UnicodeDecodeError as error:
-            raise BridoError(
-                f"{path}: line {number} is not UTF-8 (byte 0x{line[error.start]:02x}): save it as "
-                "UTF-8 (for instance `iconv -f WINDOWS-1252 -t UTF-8`)"
-            ) from None
+    if b"\0" in start[:4]:
+        raise ValueError(
+            "it holds zero bytes, as UTF-32 and UTF-16 without a byte order mark do: save it as "
+            "UTF-8 (for instance `iconv -f UTF-16LE -t UTF-8`)"
+        )
+    encoding = "utf-8-sig"
+    for line in stream:
+        yield line.decode(encoding, "surrogateescape")
+        encoding = "utf-8"
 
 
-def _named(path: Path, lines: Iterator[str], encoding: str) -> Iterator[str]:
-    try:
-        yield from lines
-    except UnicodeError:
-        raise BridoError(
-            f"{path} begins as {encoding.upper()} but is not: is it cut off? Save it as UTF-8"
-        ) from None
+def undecoded(text: str) -> str:
+    """What is wrong with a text that has bytes of another encoding than UTF-8; "" for none."""
+    found = None if text.isascii() else _UNDECODED.search(text)
+    return f"not UTF-8 (byte 0x{ord(found[0]) - 0xDC00:02x}): {_UTF8}" if found else ""
 
 
-def marked_encoding(start: bytes) -> str | None:
-    """The encoding that a byte order mark names; None for UTF-8."""
-    return next((name for mark, name in _MARKS.items() if start.startswith(mark)), None)
-
-
-def _opened(path: Path) -> io.BufferedReader:
-    compression = COMPRESSIONS.get(path.suffix.lower())
-    if compression is None:
-        return path.open("rb")
-    with extra():
-        import pyarrow as pa
-    with path.open("rb") as plain:
-        # A download that unpacks leaves the ending. (The start of a zstd file takes many forms.)
-        if compression == "gzip" and plain.read(2) not in (_GZIP, b""):
-            raise BridoError(f"{path} is not packed by gzip: take .gz off its name")
-    stream: BinaryIO = pa.input_stream(str(path), compression=compression)
-    return io.BufferedReader(stream)  # type: ignore[arg-type]
+def _is_utf16(start: bytes) -> bool:
+    return start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) and start[2:4] != b"\0\0"

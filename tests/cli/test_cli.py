@@ -10,7 +10,7 @@ from numba import njit
 
 import brido
 from brido.cli import main as cli
-from brido.cli.comparison import told_when_compiling
+from brido.cli.candidates import told_when_compiling
 
 ROOT = Path(__file__).parents[2]
 

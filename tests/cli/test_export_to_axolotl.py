@@ -14,7 +14,7 @@ import pytest
 from other_packages import install
 from tiny_chat import CHATML, chat_tokenizer
 
-from brido.cli import export, score
+from brido.cli import export_pairs, score
 from brido.utils.commands import invoke
 
 pytestmark = pytest.mark.slow
@@ -55,7 +55,7 @@ def test_axolotl_reads_the_exported_rows(form: str, axolotl: Path, tmp_path: Pat
     given.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
     invoke(score.command, [str(given), "--output", str(scored)])
     options = ["--chat"] if form == "chat" else []
-    invoke(export.command, ["preferences", "--scores", str(scored), *options, "-o", str(out)])
+    invoke(export_pairs.command, [str(scored), *options, "-o", str(out)])
     rows = [json.loads(line) for line in out.read_text().splitlines()]
     chat_tokenizer(CHATML).save_pretrained(tmp_path / "tokenizer")
     done = subprocess.run(

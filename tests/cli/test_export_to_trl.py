@@ -6,7 +6,7 @@ import pytest
 import torch
 from tiny_chat import chat_tokenizer, tiny_llama
 
-from brido.cli import export, score
+from brido.cli import export_pairs, score
 from brido.models.checkpoint import save
 from brido.utils.commands import invoke
 
@@ -29,14 +29,14 @@ ROWS = [
 def test_some_steps_of_dpo(chat, tmp_path):
     from datasets import load_dataset
 
-    given, scored, out = (tmp_path / name for name in ("in.jsonl", "scored.jsonl", "out.parquet"))
+    given, scored, out = (tmp_path / name for name in ("in.jsonl", "scored.jsonl", "out.jsonl"))
     given.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
     invoke(score.command, [str(given), "--output", str(scored)])
-    options = ["--rejected", "lower-half", "--max-similarity", "0.9", "--output", str(out)]
+    options = ["--output", str(out)]
     options += ["--chat"] if chat else []
-    invoke(export.command, ["preferences", "--scores", str(scored), *options])
+    invoke(export_pairs.command, [str(scored), *options])
     cache = str(tmp_path / "cache")
-    pairs = load_dataset("parquet", data_files=str(out), split="train", cache_dir=cache)
+    pairs = load_dataset("json", data_files=str(out), split="train", cache_dir=cache)
     assert len(pairs) == 3
     assert all(0 < margin <= 1 for margin in pairs["margin"])
     # The reference model is read from the folder once more.

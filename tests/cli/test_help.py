@@ -28,8 +28,8 @@ ALSO = [
     "brido.training.loss.smoothed_cross_entropy",
     "brido.training.loss.combined_loss",
     "brido.vote.check.pair_accuracy",
-    "brido.cli.vote_check.check_records",
-    "brido.cli.score.score_record",
+    "brido.cli.vote_check.check_rows",
+    "brido.cli.score.score_row",
 ]
 ARRAYS = ("brido.rouge", "brido.vote", "brido.search", "brido.likelihood", "brido.training")
 SHAPE = r"\[[A-Z1][^]]*\]|\[\.\.\.|\[documents|scalar|transformers' `generate`"

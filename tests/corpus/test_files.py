@@ -3,6 +3,7 @@
 import csv
 import gzip
 import json
+import math
 from pathlib import Path
 
 import pyarrow as pa
@@ -17,6 +18,7 @@ from brido.corpus.files import FilesSource, find_files
 from brido.corpus.settings import FilesData, FilesSettings
 from brido.corpus.write import write_corpus
 from brido.utils.errors import BridoError
+from brido.utils.json_lines import HALF_PAIR
 
 # What UTF-8 and all four formats can hold; csv cannot write NUL.
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=40)
@@ -104,8 +106,6 @@ def test_every_format_gives_back_what_was_written(tmp_path: Path, name: str, tex
         ),
         # Columns without a name on the right of a table are passed over.
         ("id,document,summary,,\n1,T.,S.,,\n2,U.,V.,,\n", ["T.", "U."]),
-        # Excel's CSV for the Macintosh.
-        ('id;document;summary\ra;"One,\rtwo";S.\rb;T.;S.\r', ["One, two", "T."]),
     ],
 )
 def test_the_fields_of_a_csv(tmp_path: Path, content: str, documents: list[str]):
@@ -271,23 +271,35 @@ BAD_ROWS = [
     (row(1, id="a0"), "id was seen before"),
     (row(1, id=None), "id is null or blank"),
     (row(1, id="\ufeff"), "id is null or blank"),
-    (row(1, id="half \ud800"), "id holds half of a surrogate pair (a damaged character)"),
+    (row(1, id=True), "id is not a text or number"),
+    (row(1, id=math.nan), "id is null or blank"),
     (row(1, id=["a"]), "id is not a text or number"),
     (row(1, document="Same  text.", summary="Same text."), "document is its own summary"),
+    (row(1, other="half \ud800 pair"), HALF_PAIR),
+    (b'{"id": "b", "document": "T', "not JSON (Invalid control character at: column 27)"),
     (
-        row(1, document="half \ud800 pair"),
-        "document holds half of a surrogate pair (a damaged character)",
+        b'{"id": "b", "document": "caf\xe9", "summary": "S."}',
+        "not UTF-8 (byte 0xe9): save it as UTF-8 (for instance `iconv -f WINDOWS-1252 -t UTF-8`)",
     ),
+    (
+        b'{"id": "b", "summary": "One.", "summary": "Two."}',
+        "not JSON (the key 'summary' occurs twice in one object)",
+    ),
+    (b'["a"]', "a JSON object is expected, not a list"),
 ]
 
 
 @pytest.mark.parametrize(("bad", "reason"), BAD_ROWS, ids=[reason for _, reason in BAD_ROWS])
 def test_a_bad_row_is_counted_and_named_and_refused_or_left_out(
-    tmp_path: Path, bad: dict, reason: str
+    tmp_path: Path, bad: dict | bytes, reason: str
 ):
     # As JSON writes it: half of a surrogate pair is an escape, not a character.
     path = tmp_path / "rows.jsonl"
-    path.write_text("".join(json.dumps(item) + "\n" for item in [row(0), bad, row(2), row(3)]))
+    lines = [
+        item if isinstance(item, bytes) else json.dumps(item).encode()
+        for item in [row(0), bad, row(2), row(3)]
+    ]
+    path.write_bytes(b"\n".join(lines))
     paths = three(tmp_path, path)
     message = refused(tmp_path, **paths)
     assert "train: 1 of 4 rows are bad (25.00%" in message
@@ -298,21 +310,6 @@ def test_a_bad_row_is_counted_and_named_and_refused_or_left_out(
     assert [item["id"] for item in found["train"]] == ["a0", "a2", "a3"]
     record = json.loads((tmp_path / "corpus" / "source.json").read_text())
     assert record["splits"]["train"] == {"documents": 3, "left_out": {reason: 1}}
-
-
-@pytest.mark.parametrize("array", [False, True])
-def test_a_key_that_occurs_twice_is_a_bad_row(tmp_path: Path, array: bool):
-    twice = '{"id": "b", "document": "Text.", "summary": "One.", "summary": "Two."}'
-    lines = [json.dumps(row(0)), twice, json.dumps(row(2)), json.dumps(row(3))]
-    path = tmp_path / "rows.jsonl"
-    path.write_text(f"[{', '.join(lines)}]" if array else "\n".join(lines))
-    paths = three(tmp_path, path)
-    message = refused(tmp_path, **paths)
-    place = "item 2" if array else "line 2"
-    assert f"a key occurs twice (summary): 1 (b (rows.jsonl {place}))" in message
-    assert "data.max_bad_fraction" in message
-    found = corpus(tmp_path, {"max_bad_fraction": 0.25}, **paths)
-    assert [item["id"] for item in found["train"]] == ["a0", "a2", "a3"]
 
 
 def test_references_that_are_no_list_of_texts_are_bad_rows(tmp_path: Path):
@@ -344,38 +341,39 @@ GOOD = b'{"document": "T.", "summary": "S."}\n'
 @pytest.mark.parametrize(
     ("name", "content", "expected"),
     [
-        ("r.jsonl", GOOD + b'{"document": "T', "it is the file's last line: is it cut off?"),
-        ("r.jsonl", GOOD + b'["a"]\n', "line 2: a JSON object is expected, not a list"),
-        ("r.jsonl", GOOD * 500 + b'{"a": "\xe9t"}\n', "line 501 is not UTF-8 (byte 0xe9)"),
         ("r.jsonl", b"", "r.jsonl has no rows"),
         ("r.jsonl", b"{}\n", "r.jsonl has no column 'document', only []"),
-        ("r.csv", b"", "r.csv is empty"),
-        ("r.csv", b"\n,,\n", "r.csv is empty"),
-        ("r.csv", b"document,summary\na,b\nonly\n", "line 3 has 1 fields, the header 2"),
-        ("r.csv", b'document,summary\na,b\n"open,c\n', "is a quote open, or the file cut off?"),
+        ("r.csv", b"", "has no rows"),
+        ("r.csv", b"\n,,\n", "has no rows"),
+        ("r.csv", b"document,summary\na,b\nonly\n", "1 fields, but the header has 2"),
+        ("r.csv", b'document,summary\na,b\n"open,c\n', "line 3 is not well-formed"),
         ("r.csv", b"summary,summary\na,b\n", "the header names summary more than once"),
-        ("r.csv", b'document,summary\n"He said \\"no\\".",S\n', 'written twice ("")'),
-        ("r.csv", b"document,summary\nna\xefve,b\n", "line 2 is not UTF-8 (byte 0xef)"),
-        pytest.param("r.jsonl", b'{"a": ' + b"9" * 5000 + b"}\n", "line 1: not JSON", id="digits"),
-        pytest.param("r.jsonl", b"[" * 100_000 + b"\n", "not JSON", id="nesting"),
-        ("r.jsonl.gz", gzip.compress(GOOD * 99, mtime=0)[:-12], "is unreadable"),
-        ("r.jsonl.zst", b"no zstd at all", "is unreadable:"),
-        ("r.jsonl.gz", GOOD, "is not packed by gzip: take .gz off its name"),
-        ("r.txt", b"A text.", "A text has no columns"),
-        ("r.parquet", b"PAR1 cut off", "is not a readable Parquet file"),
-        ("r.parquet.gz", b"", "unpack it first"),
+        ("r.csv", b'document,summary\n"He said \\"no\\".",S\n', 'twice ("")'),
+        ("r.csv", b"document,summary\nna\xefve,b\n", "not UTF-8 (byte 0xef)"),
+        ("r.csv", b"docum\xefent,summary\nna,b\n", "the header is not UTF-8 (byte 0xef)"),
+        pytest.param("r.jsonl", b'{"a": ' + b"9" * 5000 + b"}\n", "not JSON", id="digits"),
+        pytest.param("r.jsonl", b"[" * 100_000 + b"\n", "nested", id="nesting"),
+        ("r.jsonl.gz", gzip.compress(GOOD * 99, mtime=0)[:-12], "cannot be read behind row"),
+        ("r.jsonl.zst", b"no zstd at all", "cannot be read:"),
+        ("r.jsonl.gz", GOOD, "Not a gzipped file"),
+        ("r.txt", b"A text.", "known are .jsonl, .ndjson, .json, .csv, .tsv, .parquet"),
+        ("r.parquet", b"PAR1 cut off", "r.parquet cannot be read: "),
         ("r.xlsx", b"", "known are .jsonl, .ndjson"),
         ("r.csv", b"PK\x03\x04 and more", "an Excel, Word or ZIP file"),
         ("r.csv", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Excel"),
         ("r.jsonl", b"PAR1....PAR1", "name it .parquet"),
         ("r.csv", gzip.compress(b"a,b\n", mtime=0), "add .gz"),
         ("r.csv", "document;summary\nä;b\n".encode("utf-16-le"), "UTF-16 without a byte order"),
-        ("r.csv", "document,summary\nä,b\n".encode("utf-16")[:-1], "UTF-16"),
-        ("r.csv", b"document;summary\na;b;c\n", "contains a semicolon"),
-        ("r.csv", b"\n;\ndocument;summary\na;b;c\n", "line 4 has 3 fields"),
-        ("r.json", b'{\n "document": "T.",\n\n', "one array of objects"),
-        ("r.json", b'[{"document": "T."', "one array of objects"),
-        ("r.json", b"[1, 2]", "item 1: a JSON object is expected, not a number"),
+        ("r.csv", "document,summary\nä,b\n".encode("utf-16")[:-1], "utf-16"),
+        ("r.csv", b"document;summary\na;b;c\n", "contains ';'"),
+        ("r.csv", b"\n;\ndocument;summary\na;b;c\n", "the header has 2"),
+        ("r.csv", b"sep=;\ndocument;summary\na;b\n", "delete the line"),
+        ("r.csv", b"document;summary\ra;b\rc;d\r", "carriage returns alone"),
+        ("r.csv", "document,summary\n".encode("utf-32"), "UTF-32"),
+        ("r.json", b'{\n "document": "T.",\n\n', "jq -c"),
+        ("r.json", b'[{"document": "T."', "r.json cannot be read: "),
+        ("r.json", b'[{"a": 1, "a": 1}]', "occurs twice"),
+        ("r.json", b"[1, 2]", "a JSON object is expected, not a number: 2 (r.json item 1, "),
         ("r.json", b"[]", "an empty array"),
     ],
 )
@@ -386,7 +384,7 @@ def test_a_file_that_cannot_be_read_says_where_and_why(
     path.write_bytes(content)
     message = refused(tmp_path, **three(tmp_path, path))
     assert expected in message
-    assert str(path) in message
+    assert path.name in message
 
 
 def as_csv(rows: list[dict], delimiter: str) -> str:
@@ -407,8 +405,7 @@ def as_csv(rows: list[dict], delimiter: str) -> str:
         ("r.csv", lambda rows: as_csv(rows, ",").replace("\r\n", "\u00a0\r\n", 1).encode()),
         ("r.csv", lambda rows: as_csv(rows, "\t").encode()),
         ("r.csv", lambda rows: as_csv(rows, "\t").encode("utf-16")),
-        ("r.csv", lambda rows: ("sep=;\r\n" + as_csv(rows, ";")).encode("utf-16")),
-        ("r.csv", lambda rows: as_csv(rows, ",").replace("id,", '"id",', 1).encode("utf-32")),
+        ("r.csv", lambda rows: as_csv(rows, ",").replace("id,", '"id",', 1).encode()),
         ("r.tsv", lambda rows: as_csv(rows, "\t").encode("utf-16-be").join([b"\xfe\xff", b""])),
         ("r.jsonl", lambda rows: "\n".join(map(json.dumps, rows)).encode("utf-16")),
     ],
@@ -492,14 +489,13 @@ def test_documents_of_two_splits_or_two_ids_are_counted_and_named(tmp_path: Path
     corpus(tmp_path, **files)
     told = [line for line in capsys.readouterr().err.splitlines() if "warning" in line]
     assert len(told) == 3
-    assert "train: 1 of 6" in told[0]
+    assert "train: of 6 documents 1 stand in train before" in told[0]
     assert "a9" in told[0]
-    assert "validation: 1 of 2" in told[1]
+    assert "validation: of 2" in told[1]
     assert "a20" in told[1]
     assert "a21" not in told[1]
-    assert "test: all 2" in told[2]
-    assert "data.files.test" in told[2]
-    assert "a30, a31" in told[2]
+    assert "test: of 2" in told[2]
+    assert "2 stand in train too (a30, a31)" in told[2]
 
 
 def test_a_pattern_below_a_folder_with_brackets_finds_its_files(tmp_path: Path):
@@ -514,7 +510,7 @@ def test_a_pattern_below_a_folder_with_brackets_finds_its_files(tmp_path: Path):
 
 def test_one_document_under_many_ids_is_named(tmp_path: Path, capsys):
     corpus(tmp_path, **three(tmp_path, [row(i, document="The same.") for i in range(60)]))
-    assert "train: 59 of 60" in capsys.readouterr().err
+    assert "59 stand in train before" in capsys.readouterr().err
 
 
 def test_files_that_dvc_left_behind_are_named_with_the_option(tmp_path: Path, monkeypatch):

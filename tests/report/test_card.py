@@ -8,7 +8,7 @@ import pytest
 import synthetic_run
 from ruamel.yaml import YAML
 
-from brido.cli.export import command
+from brido.cli.export_model import command
 from brido.report.card import weights_named, weights_of
 from brido.settings.load import load_params
 from brido.utils.commands import invoke
@@ -79,25 +79,25 @@ def test_a_hub_model_is_named_and_a_folder_by_its_last_part_alone(project: Path)
 def test_the_exported_folder_is_the_model_with_its_card(project: Path) -> None:
     chosen = project / "data/chosen"
     before = {path.name: path.read_bytes() for path in chosen.iterdir()}
-    invoke(command, ["model", "--output", "my/model"])
+    invoke(command, ["--output", "my/model"])
     made = {path.name: path.read_bytes() for path in Path("my/model").iterdir()}
     assert made.pop("README.md") == (project / "report/model_card.md").read_bytes()
     # The stage's own output stays what DVC knows.
     assert made == before == {path.name: path.read_bytes() for path in chosen.iterdir()}
     with pytest.raises(BridoError, match="my/model is there already"):
-        invoke(command, ["model", "--output", "my/model"])
+        invoke(command, ["--output", "my/model"])
 
 
 def test_a_card_of_other_weights_is_not_exported(project: Path) -> None:
     (project / "data/chosen/model.safetensors").write_text("newer")
     with pytest.raises(BridoError, match="other weights than .* `dvc repro report`"):
-        invoke(command, ["model", "--output", "my/model"])
+        invoke(command, ["--output", "my/model"])
     (project / "report/model_card.md").unlink()
     with pytest.raises(BridoError, match="model_card.md is missing"):
-        invoke(command, ["model", "--output", "my/model"])
+        invoke(command, ["--output", "my/model"])
     (project / "data/chosen/model.safetensors").unlink()
     with pytest.raises(BridoError, match="contains no weights: make it with `dvc repro choose`"):
-        invoke(command, ["model", "--output", "my/model"])
+        invoke(command, ["--output", "my/model"])
     assert not (project / "my").exists()
 
 

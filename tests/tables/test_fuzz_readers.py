@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from brido import tables
 from brido.candidates.files import read_candidates
-from brido.cli.geval import read_summaries
-from brido.cli.qafacteval import read_documents
-from brido.cli.score import check_file, score_stream
+from brido.cli.evaluate import read_inputs
+from brido.cli.rows import good_rows
+from brido.cli.score import row_problem, score_row
 from brido.corpus.files import FilesSource
 from brido.corpus.settings import FilesData, FilesSettings
 from brido.corpus.write import write_corpus
@@ -28,6 +28,7 @@ from brido.evaluation.geval.parsing import read_marks
 from brido.settings.load import check_params, load_params, read_yaml
 from brido.tables.join import SplitTables
 from brido.utils.errors import BridoError
+from brido.utils.outputs import json_line
 from brido.vote.preferences import read_votes
 
 pytestmark = pytest.mark.slow
@@ -132,17 +133,15 @@ def corpus(path: Path) -> None:
 
 
 def score(path: Path) -> None:
-    check_file(path, 0.5)
-    output = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
-    with path.open("rb") as lines:
-        score_stream(lines, output, "file", 0.0, "harmonic_r1_r2")
+    with good_rows(str(path), row_problem, 0.9, "score") as rows:
+        for _, row in rows:
+            json_line(row | score_row(row))
 
 
 READERS = {
     "corpus": corpus,
     "candidates": lambda path: read_candidates(path, ["a"], 2, "own"),
-    "judge": read_summaries,
-    "qafacteval": lambda path: read_documents(str(path)),
+    "evaluate": lambda path: read_inputs(str(path), 0.9),
     "score": score,
 }
 
@@ -162,7 +161,7 @@ def test_rows_of_any_json(tmp_path, reader, content):
 def test_damaged_files(tmp_path, ending, data):
     path = tmp_path / f"rows{ending}"
     path.write_bytes(data.draw(damaged(whole(ending))))
-    for name in ("corpus", "candidates", "judge"):
+    for name in ("corpus", "candidates", "evaluate"):
         quietly(READERS[name], path)
 
 

@@ -3,6 +3,7 @@
 import errno
 import os
 import resource
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,8 @@ import pytest
 from safetensors.numpy import save_file
 
 from brido.tables import DECODED, write_table
-from brido.utils.atomic import atomic_folder, write_text
+from brido.utils import atomic
+from brido.utils.atomic import atomic_file, atomic_folder, write_text
 from brido.utils.errors import BridoError
 
 KILLED = """
@@ -35,6 +37,43 @@ def test_the_next_write_removes_what_a_killed_one_left(kind, tmp_path):
     else:
         with atomic_folder(target) as folder:
             (folder / "b").write_text("whole")
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def folder_of(path, text):
+    with atomic_folder(path) as folder:
+        (folder / "b").write_text(text)
+
+
+def test_the_old_folder_stays_until_the_new_one_has_its_name(tmp_path, monkeypatch):
+    target = tmp_path / "model"
+    folder_of(target, "old")
+
+    def fail(*both):
+        raise OSError(errno.EIO, "broken")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(atomic.os, "replace", fail)
+        with pytest.raises(OSError, match="broken"):
+            folder_of(target, "new")
+    assert (target / "b").read_text() == "old"
+    assert list(tmp_path.iterdir()) == [target]
+    folder_of(target, "new")
+    assert (target / "b").read_text() == "new"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_a_folder_that_a_killed_process_moved_away_comes_back(tmp_path):
+    target = tmp_path / "model"
+    folder_of(target, "old")
+    code = KILLED.format(kind="atomic_folder", path=str(target)).replace(
+        "with atomic", "atomic.os.replace = lambda *both: os.kill(os.getpid(), 9)\nwith atomic"
+    ).replace("    os.kill(os.getpid(), 9)", "    pass")  # fmt: skip
+    subprocess.run([sys.executable, "-c", code], check=False)
+    assert not target.exists()
+    with pytest.raises(TypeError):
+        folder_of(target, None)
+    assert (target / "b").read_text() == "old"
     assert list(tmp_path.iterdir()) == [target]
 
 
@@ -70,3 +109,86 @@ def test_a_limit_on_files_is_a_sentence_and_the_old_file_stays(tmp_path, writer)
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert path.read_text() == old
     assert [item.name for item in tmp_path.iterdir()] == ["result"]
+
+
+@pytest.mark.parametrize("make", [atomic_file, atomic_folder])
+def test_a_users_own_temporary_names_are_left_alone(make, tmp_path):
+    mine = tmp_path / ".result.tmp"
+    mine.write_text("mine")
+    with make(tmp_path / "result") as temporary:
+        assert temporary != mine
+    assert mine.read_text() == "mine"
+
+
+def test_two_writers_of_a_path_do_not_meet(tmp_path):
+    path = tmp_path / "result"
+    with atomic_file(path) as first:
+        first.write_text("first")
+        with atomic_file(path) as second:
+            assert first != second
+            assert first.exists()
+            second.write_text("second")
+        assert path.read_text() == "second"
+    assert path.read_text() == "first"
+    assert os.listdir(tmp_path) == ["result"]
+
+
+def synced(monkeypatch) -> list[str]:
+    """The paths that are synchronised from now on."""
+    paths: list[str] = []
+    real = os.fsync
+
+    def noted(descriptor):
+        paths.append(os.readlink(f"/proc/self/fd/{descriptor}"))
+        real(descriptor)
+
+    monkeypatch.setattr(atomic.os, "fsync", noted)
+    return paths
+
+
+def test_files_are_on_the_disk_before_they_have_their_name(tmp_path, monkeypatch):
+    paths = synced(monkeypatch)
+    replaced: list[int] = []
+    real = os.replace
+    monkeypatch.setattr(
+        atomic.os, "replace", lambda *both: (replaced.append(len(paths)), real(*both))
+    )
+    write_text(tmp_path / "file", "whole")
+    (content, folder) = paths
+    assert Path(content).name.startswith(".brido-")
+    assert folder == str(tmp_path)
+    assert replaced == [1]
+    paths.clear()
+    with atomic_folder(tmp_path / "folder") as temporary:
+        (temporary / "inner").mkdir()
+        for name in ("a", "inner/b"):
+            (temporary / name).write_text(name)
+    root = str(temporary)
+    assert set(paths[:-1]) == {root, f"{root}/a", f"{root}/inner", f"{root}/inner/b"}
+    assert paths[-1] == str(tmp_path)
+
+
+@pytest.mark.parametrize("mask", [0o002, 0o022, 0o077])
+def test_results_have_the_modes_of_the_users_other_files(mask, tmp_path):
+    outside = tmp_path / "outside"
+    outside.write_text("not ours")
+    outside.chmod(0o640)
+    old = os.umask(mask)
+    try:
+        with atomic_folder(tmp_path / "folder") as temporary:
+            (temporary / "inner").mkdir(mode=0o700)
+            (temporary / "inner/secret").write_text("a")
+            (temporary / "inner/secret").chmod(0o600)
+            (temporary / "link").symlink_to(outside)
+            temporary.chmod(0o700)
+        write_text(tmp_path / "file", "a")
+        assert os.umask(mask) == mask  # it is put back
+    finally:
+        os.umask(old)
+    modes = {
+        name: stat.S_IMODE((tmp_path / name).stat().st_mode)
+        for name in ("folder", "folder/inner", "folder/inner/secret", "file", "outside")
+    }
+    folder, file = 0o777 & ~mask, 0o666 & ~mask
+    assert modes == {"folder": folder, "folder/inner": folder, "folder/inner/secret": file,
+                     "file": file, "outside": 0o640}  # fmt: skip

@@ -1,5 +1,6 @@
 """What is not installed: which extra brings it, and one sentence that says so."""
 
+import gzip
 import json
 import re
 import subprocess
@@ -69,7 +70,7 @@ IMPORTS = (
     "from brido.evaluation import Metric",
     "from brido import Summarizer",
 )
-CALLS = ("brido summarize lines.jsonl", "brido config", "brido vote-check lines.jsonl.gz")
+CALLS = ("brido summarize lines.jsonl", "brido config", "brido evaluate rouge lines.jsonl")
 
 
 @pytest.fixture
@@ -99,7 +100,12 @@ def test_commands_say_what_is_missing(alone, tmp_path, call):
 
 
 def test_what_needs_no_extra_runs_without_one(alone, tmp_path):
-    for call in ("brido score lines.jsonl", "brido --help"):
-        (tmp_path / "lines.jsonl").write_text('{"candidates": ["a b.", "a c.", "d"]}\n')
+    lines = '{"document": "a b.", "candidates": ["a b.", "a c.", "d"]}\n'
+    (tmp_path / "lines.jsonl").write_text(lines)
+    (tmp_path / "packed.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
+    for call in (
+        "brido --help", "brido score lines.jsonl", "brido score packed.jsonl.gz -o out.jsonl.gz",
+        "brido vote-check packed.jsonl.gz", "brido export-pairs out.jsonl.gz",
+    ):  # fmt: skip
         command = [sys.executable, "-m", *call.split()]
         subprocess.run(command, cwd=tmp_path, env=alone, capture_output=True, check=True)

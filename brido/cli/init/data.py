@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from brido.cli.init.doubts import doubts
-from brido.corpus.checks import SPLITS, LeftOut, SplitChecks
+from brido.corpus.checks import SPLITS, SplitChecks
 from brido.corpus.duplicates import DocumentsSeen
 from brido.corpus.files import FilesSource, find_files
 from brido.corpus.settings import FilesSettings
 from brido.stats import FEWEST
 from brido.utils.errors import BridoError
-from brido.utils.files import columns_of, first_rows, read_file
+from brido.utils.files import columns_of, first_rows, read_rows
+from brido.utils.left_out import LeftOut
 from brido.utils.sections import checked
 
 # Usual names of such columns, the likeliest first. Beside a body, a source is a newspaper's name.
@@ -91,7 +92,7 @@ def look(
     _settings(given | {name: value for name, value in named.items() if value not in (None, [])})
     paths = find_files("data.files.train", given["train"], [])
     columns = columns_of(first_rows(paths[0])) if paths else []
-    rows = sum(1 for path in paths for _ in read_file(path))
+    rows = sum(1 for path in paths for _ in read_rows(path))
     settings = {**given, **_named(columns, document, list(summary), identity)}
     if [*summary] != ["none"] and _have_references(given):
         settings["references_column"] = "references"
@@ -107,7 +108,7 @@ def look(
         data = _read(settings)
     _check(data, given)
     data.doubts = [
-        *(_as_options(text) for split in SPLITS for text in data.seen.warnings(split)),
+        *(_as_options(text) for split in SPLITS if (text := data.seen.warning(split))),
         *_few_to_measure(data.documents),
         *doubts(data.texts, data.summaries),
     ]

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from brido.cli.shared import NumberRange, choice_option, output_option, prompt_option
+from brido.cli.shared import NumberRange, choice_option, output_options, prompt_option
 
 
 @click.command("summarize")
@@ -16,7 +16,7 @@ from brido.cli.shared import NumberRange, choice_option, output_option, prompt_o
     help="A model's folder. Default: data/chosen, the system that this project's run chose.",
 )
 @click.option("--system", metavar="NAME", help="Another system of this project, such as base.")
-@output_option("The file to write, in place of stdout. It must be new.")
+@output_options
 @click.option("--resume", is_flag=True, help="Go on with the --output of a stopped command.")
 @click.option("--text", "whole", is_flag=True, help="Read each file as one document.")
 @click.option(

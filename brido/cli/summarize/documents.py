@@ -7,43 +7,24 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from brido.cli.init.data import DOCUMENTS, usual
-from brido.corpus.checks import LeftOut, joined, text_fault
+from brido.corpus.checks import joined, text_fault
 from brido.summarizer.writer import Named
-from brido.utils.errors import BridoError, parsing, short
-from brido.utils.files import input_lines, read_file
-from brido.utils.json_files import begins_json
-from brido.utils.json_lines import (
-    HALF_PAIR,
-    holds_half_pair,
-    is_number,
-    keys_of,
-    kind,
-    read_objects,
-)
-from brido.utils.outputs import standard_input
+from brido.utils.errors import BridoError, short
+from brido.utils.files import READERS, Row, read_rows
+from brido.utils.ids import Ids, id_text
+from brido.utils.json_lines import keys_of, kind
+from brido.utils.left_out import LeftOut
 from brido.utils.progress import say
-from brido.utils.text_files import ending_of, open_text, text_lines
+from brido.utils.text_files import STDIN, begins_json, ending_of, standard_input, text_lines
 
-STDIN = "-"
 _TEXT = (".txt", ".text", ".md")
-_JSON = (".jsonl", ".ndjson", ".json")
-_TABLES = (".csv", ".tsv", ".parquet")
 _SENTENCE_END = re.compile(r"[.!?…。！？؟।][\"'”’»)\]]*\s*$")
 # Lines of a text file by which its kind is told.
 _LOOKED_AT = 4
 _WRITTEN_JSON = "a text as JSON writes it, with quotes and backslashes (`jq -r` writes it plainly)"
-
-
-class _Row(NamedTuple):
-    """A row of a file: its number and place, its values, and what is wrong with it."""
-
-    number: int
-    place: str
-    values: dict[str, Any]
-    problem: str = ""
 
 
 class GivenDocuments:
@@ -95,13 +76,13 @@ class GivenDocuments:
             )
         if self._whole:
             return ""
-        if ending_of(path) in _TEXT + _JSON + _TABLES:
+        if ending_of(path) in (*_TEXT, *READERS):
             # What was read of a pipe would be lost.
             return self._problem_inside(name) if path.is_file() else ""
         if not path.is_file():
             # `<(command)` of a shell has no ending.
             return f"{name} is a pipe or a device: give what it holds on stdin (-)"
-        known = ", ".join(_JSON + _TABLES + _TEXT)
+        known = ", ".join([*READERS, *_TEXT])
         return f"{name}: its ending is unknown; known are {known} (--text reads any file as a text)"
 
     def _problem_inside(self, name: str) -> str:
@@ -116,14 +97,14 @@ class GivenDocuments:
         return ""
 
     def __iter__(self) -> Iterator[Named]:
-        several = len(self._files) > 1
+        several, ids = len(self._files) > 1, Ids()
         names = Counter(Path(name).name for name in self._files)
         for name in self._files:
             column = ""
             # Files of one name in several folders keep their folders, and so their own ids.
             own = Path(name).name
             shown = "stdin" if name == STDIN else _as_text(own if names[own] == 1 else name)
-            for row in self._rows(name, shown):
+            for number, row in enumerate(self._rows(name, shown), 1):
                 if row.problem:
                     self.left_out.note(row.problem, row.place)
                     continue
@@ -131,18 +112,22 @@ class GivenDocuments:
                 if fault := _fault(row.values, column):
                     self.left_out.note(fault, row.place)
                     continue
-                number = f"{shown}:{row.number}" if several else row.number
-                yield Named(_id_of(row.values, number), joined(row.values[column]))
+                own_id = usual(("id",), list(row.values))
+                made = f"{shown}:{number}" if several else number
+                identity = made if own_id is None else row.values[own_id]
+                if fault := ids.fault(identity):
+                    self.left_out.note(fault, row.place)
+                    continue
+                yield Named(id_text(identity) or "", joined(row.values[column]))
 
-    def _rows(self, name: str, shown: str) -> Iterator[_Row]:
-        ending = "" if name == STDIN else ending_of(Path(name))
+    def _rows(self, name: str, shown: str) -> Iterator[Row]:
         if self._whole:
-            yield _Row(1, shown, {"id": shown, "document": "".join(_texts(name))})
-        elif ending in _TABLES:
-            for number, (place, values) in enumerate(read_file(Path(name)), 1):
-                yield _Row(number, place, values)
+            text = "".join(text_lines(name))
+            yield Row(shown, {"id": shown, "document": text})
+        elif begins_json(standard_input()) if name == STDIN else ending_of(Path(name)) in READERS:
+            yield from read_rows(name, shown)
         else:
-            yield from _lines(name, shown, ending)
+            yield from _texts(name, shown)
 
     def _column_of(self, shown: str, values: dict[str, Any]) -> str:
         """The column that holds the document, by the first row of a file."""
@@ -164,28 +149,8 @@ def _fault(values: dict[str, Any], column: str) -> str:
     document = joined(values[column])
     if not isinstance(document, str):
         return f"`{column}` is {kind(document)}, not a text"
-    if fault := text_fault(document):
-        return f"`{column}` {fault}"
-    return HALF_PAIR if holds_half_pair([document, _own_id(values)]) else ""
-
-
-def _id_of(values: dict[str, Any], number: str | int) -> str | float:
-    """The row's id, or its number where it has none.
-
-    pandas makes numbers such as 7.0 of ids where one is missing; Parquet has dates and more.
-    """
-    own = _own_id(values)
-    if is_number(own):
-        return own
-    is_none = own is None or own == "" or isinstance(own, float | bool | list | dict | bytes)
-    return number if is_none else str(own)
-
-
-def _own_id(values: dict[str, Any]) -> Any:
-    """What a row has under `id`, in capitals or not."""
-    column = usual(("id",), list(values))
-    # A column without a name, as pandas writes its index, is none.
-    return None if column is None else values[column]
+    fault = text_fault(document)
+    return f"`{column}` {fault}" if fault else ""
 
 
 def _as_text(name: str) -> str:
@@ -193,26 +158,10 @@ def _as_text(name: str) -> str:
     return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
-def _texts(name: str) -> Iterator[str]:
-    """The lines of a text file or of stdin."""
-    path = Path("stdin" if name == STDIN else name)
-    with parsing(lambda reason: f"{path} cannot be read: {reason}"):
-        if name == STDIN:
-            yield from text_lines(path, standard_input())
-            return
-        with open_text(path) as stream:
-            yield from text_lines(path, stream)
-
-
-def _lines(name: str, shown: str, ending: str) -> Iterator[_Row]:
-    """JSON lines, the items of a JSON array, or a text a line; of stdin the first signs decide."""
-    if ending in _JSON or (name == STDIN and begins_json(standard_input())):
-        with input_lines(name) as lines:
-            for number, values, problem in read_objects(lines):
-                yield _Row(number, f"{shown} line {number}", values, problem)
-        return
+def _texts(name: str, shown: str) -> Iterator[Row]:
+    """A text a line."""
     opened, known = 0, 0
-    for number, line in enumerate(_texts(name), 1):
+    for number, line in enumerate(text_lines(name), 1):
         if number == 1 and _names_columns(line):
             raise BridoError(
                 f"{shown} begins as a table does ({short(line.strip())}), and each line would be a "
@@ -227,7 +176,7 @@ def _lines(name: str, shown: str, ending: str) -> Iterator[_Row]:
                     f"first {known} break off inside a sentence: --text reads a file as one"
                 )
             fault = _WRITTEN_JSON if _is_written_json(line) else ""
-            yield _Row(number, f"{shown} line {number}", {"document": line}, fault)
+            yield Row(f"{shown} line {number}", {"document": line}, fault)
 
 
 def _names_columns(line: str) -> bool:

@@ -10,12 +10,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from brido.corpus.checks import LeftOut
 from brido.utils.atomic import write_text
 from brido.utils.errors import BridoError, is_disk_full, parsing
-from brido.utils.outputs import check_name, standard_output
+from brido.utils.left_out import LeftOut
+from brido.utils.outputs import STDOUT, check_output, standard_output
 from brido.utils.progress import say
-from brido.utils.text_files import COMPRESSIONS
 
 
 class Output:
@@ -72,7 +71,7 @@ class FileOutput(Output):
         super().__init__(path)
         self._path, self._key = path, key
         self._partial, self._state = partial_of(path), partial_of(path, ".json")
-        check_output(path, resume)
+        check_place(path, resume, force=True)
         with self._writing():
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file: BinaryIO = self._partial.open("ab")
@@ -156,26 +155,16 @@ def partial_of(path: Path, suffix: str = "") -> Path:
     return path.with_name(f"{path.name}.partial{suffix}")
 
 
-def check_output(path: Path | None, resume: bool) -> None:
+def check_place(path: Path | None, resume: bool, force: bool) -> None:
     """Raise BridoError if a file cannot be begun, or resumed; before a model is loaded."""
-    if path is None:
+    if path is None or path == STDOUT:
         if resume:
             raise BridoError("--resume goes on with a file: name it with --output")
         return
-    check_name(path, "JSON lines")
-    if path.suffix in COMPRESSIONS:
+    check_output(path, force)
+    if path.suffix == ".gz":
         raise BridoError(
             f"--output {path}: summarize does not pack its lines: name a file FILE.jsonl"
-        )
-    if path.is_dir():
-        raise BridoError(
-            f"--output {path} is a folder: name a file, such as {path}/summaries.jsonl"
-        )
-    if path.is_file():
-        raise BridoError(f"--output {path} is there already: delete it, or name another file")
-    if path.exists():
-        raise BridoError(
-            f"--output {path} is a pipe or a device: leave --output out, and stdout gets the lines"
         )
     partial = partial_of(path)
     if not resume and partial.exists() and partial.stat().st_size:

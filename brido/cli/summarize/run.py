@@ -10,16 +10,17 @@ from hashlib import blake2b
 from itertools import chain
 from typing import Any
 
-from brido.cli.comparison import told_when_compiling
+from brido.cli.candidates import told_when_compiling
 from brido.cli.shared import prompt_pieces
 from brido.cli.summarize.documents import GivenDocuments
 from brido.cli.summarize.long import count_cut, cut_advice
-from brido.cli.summarize.output import FileOutput, Output, check_output
+from brido.cli.summarize.output import FileOutput, Output, check_place
 from brido.cli.summarize.project import ChosenModel, find_model, runtime_for, tell
 from brido.summarizer.model import check_beams, writing_of
 from brido.summarizer.summary import Summary
 from brido.summarizer.writer import Named, SummaryWriter, chunks
 from brido.utils.errors import BridoError
+from brido.utils.outputs import STDOUT
 from brido.utils.progress import Progress, say
 from brido.work.running import run_stream
 from brido.work.shards import fingerprint
@@ -67,7 +68,7 @@ class _Run:
         if options["flag_below"] is not None and options["candidates"] is None:
             raise BridoError("--flag-below needs --candidates: one summary agrees with nothing")
         check_beams(options["num_beams"], options["candidates"], "--num-beams")
-        check_output(options["output"], options["resume"])
+        check_place(options["output"], options["resume"], options["force"])
         if options["prompt"] is not None:
             prompt_pieces(options["prompt"])
         reading = ("prompt", "max_source_tokens", "max_length", "num_beams")
@@ -86,7 +87,8 @@ class _Run:
             rows = f"all {len(left_out):,} rows are left out: {left_out.text()}"
             raise BridoError(f"there is no document to summarize: {rows if left_out else 'no row'}")
         tell(model, writing.guidance is not None)
-        if path := options["output"]:
+        path = options["output"]
+        if path is not None and path != STDOUT:
             settings = [model.usage, str(writing), options["document_column"], options["whole"]]
             exact = [options["flag_below"], runtime.batch_tokens, runtime.documents_of_shard]
             key = fingerprint([*settings, *exact], [model.folder, *documents.paths])

@@ -1,6 +1,6 @@
 """G-Eval: coherence, consistency, fluency and relevance, marked by an LLM on a server.
 
-`GEval(settings, runtime).score(documents, summaries)` is the judge as a plain object; `brido geval`
+`GEval(settings, runtime).score(documents, summaries)` is the judge as a plain object; `brido evaluate`
 does the same for files; `METRIC` is its place in the pipeline.
 """
 

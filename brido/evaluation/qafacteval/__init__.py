@@ -3,7 +3,7 @@
 >>> metric = QAFactEval.load()                       # doctest: +SKIP
 >>> rows = metric.score(documents, summaries)        # doctest: +SKIP
 
-`brido qafacteval documents.jsonl` does the same for a file. What each number means, its range and
+`brido evaluate qafacteval FILE` does the same for a file. What each number means, its range and
 its traps: docs/metrics.md.
 """
 

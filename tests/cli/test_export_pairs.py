@@ -10,8 +10,8 @@ from datasets import load_dataset
 from tiny_chat import CHATML, chat_tokenizer, tiny_llama
 
 from brido import tables
-from brido.cli import export as export_command
-from brido.cli import score
+from brido.cli import export_model, export_pairs, score
+from brido.cli.pair_rows import scored_document, scored_problem
 from brido.models.checkpoint import save
 from brido.models.prompt import Prompt
 from brido.models.settings import ReadingSettings
@@ -20,7 +20,7 @@ from brido.utils.errors import BridoError
 
 
 def main(arguments):
-    invoke(export_command.command, arguments)
+    invoke(export_pairs.command, arguments)
 
 
 @pytest.fixture(scope="module")
@@ -30,9 +30,9 @@ def data(tmp_path_factory):
     return folder / "data"
 
 
-def export(data, tmp_path, kind, *options, name="out.parquet"):
-    path = tmp_path / name
-    arguments = [kind, "--data", data, "--split", "validation", "--output", path, *options]
+def export(data, tmp_path, *options):
+    path = tmp_path / "out.jsonl"
+    arguments = ["--data", data, "--split", "validation", "--output", path, "--force", *options]
     main([str(argument) for argument in arguments])
     return path
 
@@ -61,9 +61,9 @@ def changed(data, tmp_path):
 
 
 def load(path):
-    kind = "json" if path.suffix == ".jsonl" else "parquet"
-    files = str(path)
-    return load_dataset(kind, data_files=files, split="train", cache_dir=path.parent / "cache")
+    return load_dataset(
+        "json", data_files=str(path), split="train", cache_dir=path.parent / "cache"
+    )
 
 
 def votes(data):
@@ -76,10 +76,9 @@ def votes(data):
     }
 
 
-@pytest.mark.parametrize("name", ["out.parquet", "out.jsonl"])
 @pytest.mark.parametrize("chosen", ["best-worst", "all"])
-def test_pairs_load_with_the_columns_of_trl(data, tmp_path, name, chosen):
-    found = load(export(data, tmp_path, "preferences", "--pairs", chosen, name=name))
+def test_pairs_load_with_the_columns_of_trl(data, tmp_path, chosen):
+    found = load(export(data, tmp_path, "--pairs", chosen))
     kinds = dict.fromkeys(("prompt", "chosen", "rejected"), "string") | {"margin": "float64"}
     assert {key: str(found.features[key].dtype) for key in kinds} == kinds
     known = votes(data)
@@ -97,18 +96,8 @@ def test_pairs_load_with_the_columns_of_trl(data, tmp_path, name, chosen):
             assert (row["score_chosen"], row["score_rejected"]) == (max(scores), min(scores))
 
 
-def test_without_output_the_file_lies_beside_the_tables(data, tmp_path):
-    copy = tmp_path / "data"
-    shutil.copytree(data, copy)
-    main(["preferences", "--data", str(copy), "--split", "validation"])
-    names = {path.name for path in (copy / "export").iterdir()}
-    assert names == {"preferences-validation.parquet"}
-
-
 def test_all_pairs_above_a_gap(data, tmp_path):
-    found = tables.read_rows(
-        export(data, tmp_path, "preferences", "--pairs", "all", "--min-gap", "0.05"), None, ""
-    )
+    found = told(export(data, tmp_path, "--pairs", "all", "--min-gap", "0.05").read_text())
     expected = 0
     for _, candidates, scores in votes(data).values():
         for first, better in zip(candidates, scores, strict=True):
@@ -123,7 +112,7 @@ def test_scores_of_the_control_are_exported_with_a_warning(data, tmp_path, capsy
     rows = [tables.read_rows(path, None, "")]
     for shuffle in (True, False):
         tables.write_table(path, rows, tables.SCORES, {"scoring": {"shuffle": shuffle}})
-        export(data, tmp_path, "preferences", name=f"{shuffle}.jsonl")
+        export(data, tmp_path)
         assert ("scoring.shuffle: true" in capsys.readouterr().err) == shuffle
 
 
@@ -131,20 +120,20 @@ def test_what_is_left_out_is_said(changed, tmp_path, capsys):
     def blank(pool, scores):
         pool[0]["candidates"][scores[0]["order"][-1]] = " "
 
-    out = export(changed(blank), tmp_path, "preferences", name="out.jsonl")
-    assert "export: left out 1 empty candidates" in capsys.readouterr().err
+    out = export(changed(blank), tmp_path)
+    assert "export-pairs: left out 1 empty candidates" in capsys.readouterr().err
     assert all(row["rejected"].strip() for row in load(out))
 
 
 def test_documents_without_a_pair_are_counted(data, tmp_path, capsys):
-    export(data, tmp_path, "preferences", "--min-gap", "5")
+    export(data, tmp_path, "--min-gap", "5")
     assert "0 pairs of 0 documents" in capsys.readouterr().err
-    assert tables.count_rows(tmp_path / "out.parquet", "") == 0
+    assert (tmp_path / "out.jsonl").read_text() == ""
 
 
 def test_template_takes_braces_and_escapes(data, tmp_path):
-    path = export(data, tmp_path, "preferences", "--prompt", "{x} {{ document }}\\nSummary:")
-    row = tables.read_rows(path, None, "")[0]
+    path = export(data, tmp_path, "--prompt", "{x} {{ document }}\\nSummary:")
+    row = told(path.read_text())[0]
     assert row["prompt"].startswith("{x} ")
     assert row["prompt"].endswith("\nSummary:")
 
@@ -152,37 +141,14 @@ def test_template_takes_braces_and_escapes(data, tmp_path):
 @pytest.mark.parametrize("prompt", ["Sum {document}", "Sum { document }: {{ document }}"])
 def test_one_brace_around_the_document_is_refused(data, tmp_path, prompt):
     with pytest.raises(BridoError, match=r"--prompt.*\{\{ document \}\} in place of \{ ?document"):
-        export(data, tmp_path, "preferences", "--prompt", prompt)
-
-
-def test_bad_options_are_named_together(data, tmp_path):
-    with pytest.raises(BridoError) as caught:
-        bad = ["--prompt", "x", "--min-gap", "-1", "--max-similarity", "2"]
-        export(data, tmp_path, "preferences", *bad, name="out.txt")
-    for part in ("--prompt", "--min-gap", "--max-similarity", "out.txt"):
-        assert part in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("options", "named"),
-    [
-        (["--pairs", "all", "--rejected", "lower-half"], "--rejected lower-half .*--pairs all"),
-        (["--chat", "--prompt", "Sum: {{ document }}"], "--prompt: with --chat .*`reading`"),
-    ],
-)
-def test_an_option_that_another_one_leaves_without_a_meaning_is_refused(
-    data, tmp_path, options, named
-):
-    with pytest.raises(BridoError, match=named):
-        export(data, tmp_path, "preferences", *options)
-    assert not (tmp_path / "out.parquet").exists()
+        export(data, tmp_path, "--prompt", prompt)
 
 
 def test_tables_that_do_not_belong_together_leave_nothing_behind(changed, tmp_path):
     broken = changed(lambda pool, scores: scores[4].update(id="stranger"))
-    with pytest.raises(BridoError, match=r"scores/vote/validation.parquet lacks .*validation-004"):
-        export(broken, tmp_path, "preferences")
-    assert not (tmp_path / "out.parquet").exists()
+    with pytest.raises(BridoError, match=r"scores/vote/validation.parquet .*stranger"):
+        export(broken, tmp_path)
+    assert not (tmp_path / "out.jsonl").exists()
 
 
 PARAMS = """
@@ -201,9 +167,8 @@ def chat(data, tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.mark.parametrize("name", ["out.parquet", "out.jsonl"])
-def test_conversations_hold_the_cut_document(chat, name):
-    found = load(export(chat / "data", chat, "preferences", "--chat", name=name))
+def test_conversations_hold_the_cut_document(chat):
+    found = load(export(chat / "data", chat, "--chat"))
     known = votes(chat / "data")
     reading = ReadingSettings(
         max_source_tokens=60, system="Be brief.", prompt="Summarise {{ document }}"
@@ -230,7 +195,7 @@ def test_conversations_need_a_template(chat):
     shutil.rmtree(chat / "data" / "checkpoints")
     save(tiny_llama(), chat_tokenizer(None), chat / "data" / "checkpoints" / "base")
     with pytest.raises(BridoError, match="^--chat: the base model"):
-        export(chat / "data", chat, "preferences", "--chat")
+        export(chat / "data", chat, "--chat")
 
 
 def test_who_cannot_be_elected_is_in_no_pair_and_sources_are_named(changed, tmp_path):
@@ -245,7 +210,7 @@ def test_who_cannot_be_elected_is_in_no_pair_and_sources_are_named(changed, tmp_
             sources = row["sources"][first], row["sources"][last]
             expected[row["id"]] = (f" {row['candidates'][last]}", *sources)
 
-    found = load(export(changed(exclude), tmp_path, "preferences"))
+    found = load(export(changed(exclude), tmp_path))
     assert len(found) > 0
     for row in found:
         pair = row["rejected"], row["source_chosen"], row["source_rejected"]
@@ -269,11 +234,11 @@ def scored(tmp_path):
 
 
 def told(text):
-    return [json.loads(line) for line in text.splitlines()]
+    return [json.loads(line) for line in text.split("\n") if line]
 
 
 def test_scores_of_a_file_become_pairs_on_stdout(scored, capsys):
-    main(["preferences", "--scores", str(scored), "--prompt", "{{ document }} In short:"])
+    main([str(scored), "--prompt", "{{ document }} In short:"])
     first, second = told(capsys.readouterr().out)
     votes = told(scored.read_text())
     assert first["id"] == "7"
@@ -289,7 +254,7 @@ def test_scores_come_through_a_pipe_and_go_into_a_file(scored, tmp_path, monkeyp
     output = tmp_path / "out.jsonl"
     with scored.open(encoding="utf-8") as stdin:
         monkeypatch.setattr("sys.stdin", stdin)
-        main(["preferences", "--scores", "-", f"--output={output}"])
+        main(["-", f"--output={output}"])
     rows = told(output.read_text())
     assert all(row["margin"] > 0 for row in rows)
     printed = capsys.readouterr()
@@ -298,22 +263,60 @@ def test_scores_come_through_a_pipe_and_go_into_a_file(scored, tmp_path, monkeyp
 
 
 def test_scores_as_messages(scored, capsys):
-    main(["preferences", "--scores", str(scored), "--chat", "--prompt", "Shorten: {{ document }}"])
+    main([str(scored), "--chat", "--prompt", "Shorten: {{ document }}"])
     row = told(capsys.readouterr().out)[0]
     assert row["prompt"] == [{"role": "user", "content": "Shorten: A cat {sat}."}]
     assert row["chosen"][0]["role"] == "assistant"
     assert not row["chosen"][0]["content"].startswith(" ")
 
 
-@pytest.mark.parametrize(
-    ("lines", "message"),
-    [("\n", "the input has no line"), ("{}", r"in\.jsonl, line 1: `document` must be a text")],
-)
-def test_lines_that_are_no_scores_leave_nothing_behind(tmp_path, lines, message):
-    (tmp_path / "in.jsonl").write_text(lines)
-    with pytest.raises(BridoError, match=message):
-        main(["preferences", "--scores", f"{tmp_path}/in.jsonl", "-o", f"{tmp_path}/out.jsonl"])
+ROW = {
+    "id": "x",
+    "document": "A cat sat.",
+    "candidates": ["a", "b", "c", "d"],
+    "scores": [0.5, None, 0.75, 0.5],
+    "order": [2, 0, 3],
+    "sources": ["p", None, 7, "q"],
+}
+
+
+def test_rows_are_documents_with_scores_sources_and_order():
+    """Equal scores may stand in any order; without an id the row's number is one."""
+    second = {key: value for key, value in ROW.items() if key != "id"}
+    second |= {"order": [2, 3, 0], "sources": ["p"]}
+    for row, name, sources in ((ROW, "x", ["p", None, "7", "q"]), (second, "2", [None] * 4)):
+        assert scored_problem(row) == ""
+        document = scored_document(row, 2)
+        assert (document.id, document.document, document.sources) == (name, "A cat sat.", sources)
+        assert (document.candidates, document.order) == (ROW["candidates"], row["order"])
+        assert math.isnan(document.scores[1])
+        assert [document.scores[place] for place in (0, 2, 3)] == [0.5, 0.75, 0.5]
+
+
+BAD = [
+    *({key: None} for key in ("document", "candidates", "scores", "order")),
+    {"document": " \u200b"},
+    *({"order": order} for order in (
+        [2, 0], [2, 0, 0], [2, 0, 1], [0, 2, 3], [2, 0, 3, 1], [2, 0, 3.0], [2, False, 3], "203",
+    )),
+    {"candidates": ["a", "b", "c"]}, {"candidates": ["a", "b", "c", None]}, {"candidates": "abcd"},
+    {"scores": [0.5, None, 0.75, "0.5"]}, {"scores": [0.5, None, 0.75]}, {"scores": {"0": 0.5}},
+    *({"scores": [0.5, None, score, 0.5]}
+      for score in (True, 10**400, -(10**400), math.inf, math.nan)),
+    {"id": [1]}, {"id": True}, {"id": None}, {"id": "good"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("change", BAD, ids=str)
+def test_a_row_that_is_no_scored_document_is_refused_or_left_out(change, tmp_path):
+    rows = [ROW | {"id": "good"}, ROW | change]
+    (tmp_path / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    output = ["-o", f"{tmp_path}/out.jsonl"]
+    with pytest.raises(BridoError, match=r"in\.jsonl line 2"):
+        main([f"{tmp_path}/in.jsonl", *output])
     assert not (tmp_path / "out.jsonl").exists()
+    main([f"{tmp_path}/in.jsonl", *output, "--max-bad", "0.5"])
+    assert {row["id"] for row in told((tmp_path / "out.jsonl").read_text())} == {"good"}
 
 
 @pytest.fixture
@@ -337,7 +340,7 @@ def several(data, tmp_path, monkeypatch):
 
 
 def first_chosen(*options):
-    main(["preferences", "--split", "validation", "-o", "out.jsonl", *options])
+    main(["--split", "validation", "-o", "out.jsonl", "--force", *options])
     with open("out.jsonl") as lines:
         return json.loads(next(lines))["chosen"]
 
@@ -365,23 +368,12 @@ def test_whose_scores_is_asked_where_it_is_not_known(several, chosen):
         first_chosen()
 
 
-@pytest.mark.parametrize(
-    "output",
-    ["data/checkpoints/new", "data/scores/x.jsonl", "metrics/x.jsonl", "report/model", "data"],
-)
-@pytest.mark.parametrize("kind", ["model", "preferences"])
-def test_nothing_is_exported_into_the_folders_of_the_pipeline(several, kind, output, tmp_path):
+def test_a_model_becomes_a_new_folder(several, tmp_path):
     several("vote")
-    before = sorted(tmp_path.rglob("*"))
-    with pytest.raises(BridoError, match=r"which the pipeline writes.*data/export/"):
-        main([kind, "--split", "validation", "-o", output])
-    assert sorted(tmp_path.rglob("*")) == before
-
-
-def test_a_model_becomes_a_new_folder(several):
-    several("vote")
-    with pytest.raises(BridoError, match="must be a new folder"):
-        main(["model", "-o", "data/../metrics/../data/../."])
+    (tmp_path / "link").symlink_to("nowhere")
+    for place in ("data", "metrics/choice.json", "link"):
+        with pytest.raises(BridoError, match="must be a new folder"):
+            invoke(export_model.command, ["-o", place])
 
 
 def test_candidates_that_are_no_summaries_are_said_or_cleaned(tmp_path, capsys):
@@ -399,7 +391,7 @@ def test_candidates_that_are_no_summaries_are_said_or_cleaned(tmp_path, capsys):
     plain, cleaned = tmp_path / "plain.jsonl", tmp_path / "cleaned.jsonl"
     invoke(score.command, [str(tmp_path / "in.jsonl"), "-o", str(plain)])
     assert "4 of 5 candidates" in capsys.readouterr().err
-    invoke(score.command, [str(tmp_path / "in.jsonl"), "--clean", "-o", str(cleaned)])
+    invoke(score.command, [str(tmp_path / "in.jsonl"), "--clean", "--force", "-o", str(cleaned)])
     assert "candidates" not in capsys.readouterr().err
     found = json.loads(cleaned.read_text())
     assert found["raw"] == candidates
@@ -407,10 +399,10 @@ def test_candidates_that_are_no_summaries_are_said_or_cleaned(tmp_path, capsys):
     assert [score is None for score in found["scores"]] == [False, True, True, False, False]
     assert [rank is None for rank in found["ranks"]] == [False, True, True, False, False]
     assert sorted(found["order"]) == [0, 3, 4]
-    expected = score.score_record({"candidates": [found["candidates"][n] for n in (0, 3, 4)]})
+    expected = score.score_row({"candidates": [found["candidates"][n] for n in (0, 3, 4)]})
     assert [found["scores"][n] for n in (0, 3, 4)] == expected["scores"]
     for path, word in ((plain, "4 of 5"), (cleaned, "")):
-        main(["preferences", "--scores", str(path), "-o", str(tmp_path / "pairs.jsonl")])
+        main([str(path), "--force", "-o", str(tmp_path / "pairs.jsonl")])
         said = capsys.readouterr().err
         assert (word in said) if word else ("hold a preamble" not in said)
     pair = json.loads((tmp_path / "pairs.jsonl").read_text())
@@ -418,5 +410,5 @@ def test_candidates_that_are_no_summaries_are_said_or_cleaned(tmp_path, capsys):
     assert "think" not in pair["chosen"] + pair["rejected"]
     with_two = {"candidates": [refusal, "A lorry."]}
     (tmp_path / "in.jsonl").write_text(json.dumps(with_two))
-    invoke(score.command, [str(tmp_path / "in.jsonl"), "--clean", "-o", str(cleaned)])
+    invoke(score.command, [str(tmp_path / "in.jsonl"), "--clean", "--force", "-o", str(cleaned)])
     assert json.loads(cleaned.read_text())["order"] == []

@@ -1,39 +1,46 @@
-"""Which system `brido export` writes, and where it may write."""
+"""A model of the run as a folder for others: `brido export-model`."""
 
+import os
 import shutil
 from pathlib import Path
 
+import click
+
 from brido.utils.atomic import atomic_folder
 from brido.utils.errors import BridoError, close_to, quoted
-from brido.utils.outputs import check_name
 from brido.utils.progress import say
 from brido.utils.stored import read_json
 
 CARD = Path("report/model_card.md")
 CHOICE = Path("metrics/choice.json")
-# Where stages write; what stands there is DVC's.
-_OF_STAGES = ("metrics", "report", ".dvc", ".brido")
 
 
-def check_place(output: Path | None, data: Path) -> None:
-    """Check that an output is none of the folders that stages write.
+@click.command("export-model")
+@click.argument("system", required=False)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="A new folder. Default: DATA/export/model.",
+)
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    default=Path("data"),
+    show_default=True,
+    help="The folder of the pipeline's tables.",
+)
+def command(system: str | None, output: Path | None, data: Path) -> None:
+    """Write the model of SYSTEM (default: the one that the run chose) into a new folder.
 
-    Raises:
-        BridoError: it is in one; the message names a folder that is free.
+    The chosen one comes with its card as README.md, ready for a hub of models. The folder says how
+    the model reads and decodes (brido.json): `brido summarize --model FOLDER` takes it.
+
+    \b
+    Example:
+        brido export-model -o my/model
     """
-    if output is None:
-        return
-    check_name(output)
-    free, place = data / "export", output.resolve()
-    folders = [Path(name) for name in _OF_STAGES]
-    if free.resolve() not in place.parents:
-        folders.insert(0, data)
-    taken = next((each for each in folders if place.is_relative_to(each.resolve())), None)
-    if taken is not None:
-        raise BridoError(
-            f"--output {output} is in {taken}, which the pipeline writes: name another place, "
-            f"such as {free / output.name}"
-        )
+    export_model(system, data, output or data / "export" / "model")
 
 
 def chosen_system() -> str | None:
@@ -53,30 +60,7 @@ def chosen_system() -> str | None:
     return chosen
 
 
-def scored_system(data: Path, named: str | None) -> str:
-    """The system whose scores are exported: the named one, or the chosen one.
-
-    Raises:
-        BridoError: it has no scores, or none is named where several could be meant.
-    """
-    folder = data / "scores"
-    known = sorted(path.name for path in folder.glob("*") if path.is_dir())
-    if not known:
-        raise BridoError(f"{folder} is missing: make it with `dvc repro score`")
-    if named is not None:
-        if named not in known:
-            raise BridoError(f"--system: {quoted(named)} has no scores{close_to(named, known)}")
-        return named
-    chosen = chosen_system()
-    if chosen in known:
-        return chosen
-    if len(known) == 1:
-        return known[0]
-    why = "nothing is chosen yet" if chosen is None else f"the chosen system, {chosen}, has none"
-    raise BridoError(f"whose scores? {why}: name --system, one of {', '.join(known)}")
-
-
-def export_system(named: str | None, data: Path, folder: Path) -> None:
+def export_model(named: str | None, data: Path, folder: Path) -> None:
     """Copy the chosen system's model, or that of a named one, into a new folder.
 
     The chosen one comes with its card as README.md; both have brido.json, which says how the model
@@ -86,7 +70,7 @@ def export_system(named: str | None, data: Path, folder: Path) -> None:
         BridoError: the folder is there already, the model or its card is missing, or they do not
             belong together.
     """
-    if folder.exists():
+    if os.path.lexists(folder):
         raise BridoError(f"--output must be a new folder, and {folder} is there already")
     chosen = chosen_system()
     if named is None or named == chosen:
@@ -111,7 +95,7 @@ def _export_chosen(chosen: Path, folder: Path) -> None:
         # The stage's own output stays as DVC knows it.
         shutil.copytree(chosen, temporary, dirs_exist_ok=True)
         (temporary / "README.md").write_text(text, encoding="utf-8")
-    say(f"export: {chosen} with its card to {folder}")
+    say(f"export-model: {chosen} with its card to {folder}")
 
 
 def _export_other(system: str, data: Path, folder: Path) -> None:
@@ -120,9 +104,7 @@ def _export_other(system: str, data: Path, folder: Path) -> None:
 
     params = load_params()
     if system not in params.choosable:
-        raise BridoError(
-            f"--system: no model writes {quoted(system)}{close_to(system, params.choosable)}"
-        )
+        raise BridoError(f"no model writes {quoted(system)}{close_to(system, params.choosable)}")
     model = data / "checkpoints" / params.model_of(system)
     if not model.is_dir():
         raise BridoError(f"{model} is missing: make it with `dvc repro`")
@@ -136,4 +118,4 @@ def _export_other(system: str, data: Path, folder: Path) -> None:
     )
     with atomic_folder(folder) as temporary:
         write_model(model, temporary, usage)
-    say(f"export: {model}, without a card: {CARD} is about the chosen system, to {folder}")
+    say(f"export-model: {model}, without a card: {CARD} is about the chosen system, to {folder}")

@@ -1,5 +1,6 @@
-"""What commands that compare candidates share: options, a check, a word while code compiles."""
+"""The one form of a line with candidates, and what the commands that read it share."""
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, suppress
 from typing import Any
 
@@ -8,24 +9,32 @@ from numba.core.event import Event, Listener, install_listener
 
 from brido.cli.shared import Function, choice_option
 from brido.utils.arguments import as_alpha
+from brido.utils.blank import is_blank
 from brido.utils.errors import ArgumentError, quoted
 from brido.utils.json_lines import keys_of, kind
 from brido.utils.progress import say
+from brido.utils.text import unseen_share, unseen_warning
 
 
-def candidates_problem(record: dict[str, Any]) -> str:
-    """What is wrong with the `candidates` of a line, or nothing."""
-    if "candidates" not in record:
-        return f"the key `candidates` is missing. {keys_of(record)}"
-    candidates = record["candidates"]
+def candidates_problem(row: dict[str, Any], texts: Sequence[str] = ()) -> str:
+    """What is wrong with a row of candidates, or "".
+
+    A row has `candidates`, at least two texts, and may have id, document, reference, sources,
+    scores and order. texts: which of the keys of texts it needs.
+    """
+    if "candidates" not in row:
+        return f"the key `candidates` is missing. {keys_of(row)}"
+    candidates = row["candidates"]
     if not isinstance(candidates, list):
         return f"`candidates` is {kind(candidates)}, but must be a list of texts"
     for place, text in enumerate(candidates, 1):
         if not isinstance(text, str):
-            said = kind(text) if text is None else f"{kind(text)}, {quoted(text)}"
-            return f"`candidates` must be texts: candidate {place} is {said}"
+            return f"`candidates` must be texts: candidate {place} is {kind(text)}"
     if len(candidates) < 2:
         return f"`candidates` has too few texts ({len(candidates)}): a vote needs at least 2"
+    for key in texts:
+        if not isinstance(row.get(key), str) or is_blank(row[key]):
+            return f"`{key}` must be a text, and not blank, not {quoted(row.get(key))}"
     return ""
 
 
@@ -68,12 +77,37 @@ def comparison_options(function: Function) -> Function:
     return function
 
 
-def unclean_words(count: int, texts: int) -> str:
-    """The start of a sentence about candidates that hold more than a summary, or none."""
-    return (
-        f"{count:,} of {texts:,} candidates hold a preamble, a thought or markup, are empty or "
-        "refuse:"
-    )
+class CandidatesTold:
+    """Counts what a user should know about candidates, and says it at the end.
+
+    texts: how many candidates there were; unclean: how many hold more than a summary; unseen: how
+    many ROUGE sees no word of.
+    """
+
+    def __init__(self) -> None:
+        self.texts = self.unclean = 0
+        self.unseen = 0.0
+
+    def add(self, candidates: Sequence[str]) -> None:
+        """Count the candidates of a row."""
+        # The rules of cleaning import expressions that a command without candidates needs not.
+        from brido.candidates.cleaning import clean
+
+        self.texts += len(candidates)
+        cleaned = map(clean, candidates)
+        self.unclean += sum(bool(each.rules) or not each.answers for each in cleaned)
+        self.unseen += len(candidates) * unseen_share(candidates)
+
+    def say(self, command: str, way_out: str, tokenizer: str) -> None:
+        """Say it; way_out: a sentence about the unclean ones, "" where they were cleaned."""
+        if self.unclean and way_out:
+            say(
+                f"{command}: {self.unclean:,} of {self.texts:,} candidates hold a preamble, a "
+                f"thought or markup, are empty or refuse: they vote as they are. {way_out}"
+            )
+        share = self.unseen / max(self.texts, 1)
+        if tokenizer != "unicode" and (text := unseen_warning(share, "Add --tokenizer unicode")):
+            say(f"{command}: {text}")
 
 
 class _Told(Listener):

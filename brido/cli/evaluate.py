@@ -1,0 +1,190 @@
+"""A metric of a file of summaries: `brido evaluate rouge summaries.jsonl`."""
+
+import json
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from brido.cli.rows import good_rows
+from brido.cli.shared import max_bad_option, output_options
+from brido.utils.blank import is_blank
+from brido.utils.errors import BridoError, parsing
+from brido.utils.ids import Ids, id_text
+from brido.utils.json_lines import kind
+from brido.utils.outputs import STDOUT, check_output, json_line, output_text
+from brido.utils.progress import Progress, say
+
+_SAMPLES, _CONFIDENCE = 1000, 0.95
+
+
+@click.command("evaluate")
+@click.argument("metric")
+@click.argument("file", default="-")
+@click.option(
+    "--params", type=click.Path(path_type=Path), help="A params.yaml with these settings."
+)
+@click.option(
+    "-S",
+    "--set",
+    "changes",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Change a key of evaluation.METRIC or runtime. A name alone is a key of the metric, else "
+    "of runtime.endpoint. Repeatable.",
+)
+@click.option("--dry-run", is_flag=True, help="Print calls, tokens and cost, without asking.")
+@max_bad_option
+@output_options
+def command(
+    metric: str,
+    file: str,
+    params: Path | None,
+    changes: tuple[str, ...],
+    dry_run: bool,
+    max_bad: float,
+    output: Path | None,
+    force: bool,
+) -> None:
+    """Measure the summaries in FILE (default: stdin) by METRIC, and print means with intervals.
+
+    METRIC is a name of evaluation.metrics in params.yaml: rouge, mentions, extractiveness,
+    minicheck, qafacteval, geval (docs/metrics.md). Each row of FILE has `document` and `summary`,
+    and may have `id`, and `reference` or `references` (a list). --output gets a line for each row,
+    with what its numbers rest on as `detail`; with `-o -` the means go to stderr.
+
+    \b
+    Example:
+        brido evaluate geval summaries.jsonl -S model=NAME -S base_url=http://localhost:8000/v1
+    """
+    from brido.endpoint import DryRun
+    from brido.evaluation.registry import find_metric
+
+    check_output(output, force)
+    declared = find_metric(metric)
+    if dry_run and not declared.whole:
+        raise BridoError(f"--dry-run: {metric} asks no server, so there is nothing to count")
+    settings, runtime = read_settings(metric, params, [*changes, *["dry_run=true"] * dry_run])
+    inputs = read_inputs(file, max_bad)
+    try:
+        found = declared.measure(inputs, settings, Progress, runtime)
+    except DryRun as forecast:
+        click.echo(str(forecast))
+        return
+    if output is not None:
+        with output_text(output) as text:
+            for name, row, detail in zip(inputs.ids, found.rows, found.details, strict=True):
+                text.write(json_line({"id": name, **row, "detail": detail}))
+    tell = say if output == STDOUT else click.echo
+    tell(means_table(declared, found.rows))
+    tell(f"signature: {json.dumps(found.signature, ensure_ascii=False)}")
+
+
+def read_settings(metric: str, params: Path | None, changes: Sequence[str]) -> tuple[Any, Any]:
+    """The metric's section and section runtime: of a file or the defaults, with KEY=VALUE changes.
+
+    Raises:
+        BridoError: an unknown key, a value of the wrong kind (all of them named).
+    """
+    from brido.endpoint.settings import EndpointRuntime
+    from brido.evaluation.registry import find_metric
+    from brido.settings.load import check_params, load_params, read_yaml
+    from brido.settings.presets import merge
+
+    if params is not None:
+        load_params(params)
+    if wrong := [change for change in changes if "=" not in change]:
+        # They are not shown: one may be a key of the server.
+        raise BridoError(f"{len(wrong)} of the -S are not KEY=VALUE: write -S model=NAME")
+    own = find_metric(metric).settings.model_fields
+    raw: dict[str, Any] = read_yaml(params) if params else {}
+    for change in changes:
+        name, _, value = change.partition("=")
+        if not name.startswith(("evaluation.", "runtime.")):
+            first = name.partition(".")[0]
+            is_of_server = first in EndpointRuntime.model_fields and first not in own
+            name = f"{'runtime.endpoint' if is_of_server else f'evaluation.{metric}'}.{name}"
+        changed: Any = _parsed(value)
+        for part in reversed(name.split(".")):
+            changed = {part: changed}
+        raw = merge(raw, changed)
+    checked = check_params(raw, f"{params or 'the command line'} with -S")
+    return getattr(checked.evaluation, metric), checked.runtime
+
+
+def _parsed(text: str) -> Any:
+    """The value of a text in YAML; what cannot be parsed stays a text, which few keys take."""
+    from ruamel.yaml import YAML
+
+    with suppress(BridoError), parsing(str):
+        return YAML(typ="safe").load(text)
+    return text
+
+
+def read_inputs(file: str, max_bad: float = 0.0) -> Any:
+    """The documents, summaries and references of a file or of stdin (-), as a metric sees them.
+
+    A document that is a list of sentences is joined; a row without `id` gets its number.
+
+    Raises:
+        BridoError: the file cannot be read, or more rows are bad than `max_bad` allows.
+    """
+    from brido.corpus.checks import joined
+    from brido.evaluation import Inputs
+
+    ids = Ids()
+
+    def fault(row: dict[str, Any], number: int) -> str:
+        for key in ("document", "summary"):
+            text = joined(row.get(key))
+            if not isinstance(text, str):
+                return f"`{key}` is {kind(text) if key in row else 'missing'}, not a text"
+        # A blank summary has its numbers; of a blank document none would mean anything.
+        if is_blank(joined(row["document"])):
+            return "`document` is blank"
+        if not all(isinstance(text, str) for text in _references(row)):
+            return "`references` must be a list of texts, `reference` a text"
+        return ids.fault(row.get("id", number))
+
+    with good_rows(file, fault, max_bad, "evaluate") as stream:
+        rows = [(id_text(row.get("id", number)) or "", row) for number, row in stream]
+    return Inputs(
+        [name for name, _ in rows],
+        [joined(row["document"]) for _, row in rows],
+        [joined(row["summary"]) for _, row in rows],
+        [_references(row) for _, row in rows],
+    )
+
+
+def _references(row: dict[str, Any]) -> list[Any]:
+    several = row.get("references")
+    if several is None:
+        one = row.get("reference")
+        return [] if one is None else [one]
+    return several if isinstance(several, list) else [None]
+
+
+def means_table(metric: Any, rows: Sequence[dict[str, float | None]]) -> str:
+    """The mean of each column with its 95 % bootstrap interval over documents, a line each.
+
+    A missing number counts in no mean; fewer than `brido.stats.FEWEST` numbers have no interval.
+    """
+    from brido.stats import FEWEST, bootstrap_interval, means
+
+    values = np.array([[row[name] for name in metric.names] for row in rows], np.float64)
+    ends = zip(*bootstrap_interval(values, _SAMPLES, _CONFIDENCE, 0), strict=True)
+    counts = (~np.isnan(values)).sum(0)
+    width = max(len(column.heading) for column in metric.columns)
+    lines = []
+    for column, mean, (low, high), count in zip(
+        metric.columns, means(values), ends, counts, strict=True
+    ):
+        shown = "not measured"
+        if count:
+            interval = f" ({'…'.join(column.ends(low, high))})" if count >= FEWEST else ""
+            shown = f"{column.text(mean)}{interval}, {count:,} documents"
+        lines.append(f"{column.heading:<{width}}  {shown}")
+    return "\n".join([f"{metric.label}, means with 95 % intervals", *lines])

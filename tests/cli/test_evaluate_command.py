@@ -1,0 +1,160 @@
+"""The command `brido evaluate`: every metric on a file, its settings, means and lines."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from bad_endpoint import BadEndpoint
+from rouge_score.rouge_scorer import RougeScorer
+
+from brido.cli.evaluate import command, means_table, read_inputs, read_settings
+from brido.evaluation.registry import find_metric
+from brido.stats import bootstrap_interval
+from brido.utils.commands import invoke
+from brido.utils.errors import BridoError
+
+ROOT = Path(__file__).parents[2]
+ROWS = [
+    {
+        "id": f"d{number}",
+        "document": f"Document {number} is about Leeds.",
+        "summary": f"About Leeds, {number}.",
+        "reference": f"It is about Leeds and {number}.",
+    }
+    for number in range(24)
+]
+
+
+@pytest.fixture
+def given(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "in.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    return str(path)
+
+
+def lines(text):
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_means_with_intervals_and_a_line_for_each_document(given, tmp_path, capsys):
+    invoke(command, ["rouge", given, "-o", str(tmp_path / "out.jsonl")])
+    printed = capsys.readouterr().out
+    rows = lines((tmp_path / "out.jsonl").read_text())
+    scorer = RougeScorer(["rouge1"], use_stemmer=True)
+    expected = [
+        100 * scorer.score(row["reference"], row["summary"])["rouge1"].fmeasure for row in ROWS
+    ]
+    assert [row["r1"] for row in rows] == expected
+    assert [row["id"] for row in rows] == [row["id"] for row in ROWS]
+    (low,), (high,) = bootstrap_interval(np.array(expected)[:, None], 1000, 0.95, 0)
+    (line,) = [line for line in printed.splitlines() if line.startswith("R-1 ")]
+    assert line.split()[1:] == [
+        f"{np.mean(expected):.2f}", f"({low:.1f}…{high:.1f}),", "24", "documents",
+    ]  # fmt: skip
+    assert json.loads(printed.split("signature: ")[1])["implementation"] == "rouge_score"
+    invoke(command, ["rouge", given, "-o", "-"])
+    both = capsys.readouterr()
+    assert lines(both.out) == rows
+    assert "R-1" in both.err
+
+
+def test_few_documents_have_no_interval_and_what_is_missing_counts_in_no_mean():
+    metric = find_metric("rouge")
+    rows = [dict.fromkeys(metric.names, 50.0), dict.fromkeys(metric.names)]
+    found = means_table(metric, rows).splitlines()
+    assert found[1].split() == ["R-1", "50.00,", "1", "documents"]
+    assert "not measured" in means_table(metric, rows[1:])
+
+
+def endpoint(server=None):
+    words = ["model=judge", "score_mode=greedy", "store=a.sqlite"]
+    words += [] if server is None else [f"base_url={server.url}"]
+    return [part for word in words for part in ("-S", word)]
+
+
+def test_a_judge_is_counted_asked_and_replayed(given, capsys):
+    marks = {"coherence": 4, "consistency": 5, "fluency": 3, "relevance": 2}
+    with BadEndpoint(answer=lambda *_: json.dumps(marks)) as server:
+        invoke(command, ["geval", given, "--dry-run", *endpoint(server)])
+        assert "calls to make:  24 " in capsys.readouterr().out
+        assert not server.requests
+        invoke(command, ["geval", given, "-o", "-", *endpoint(server)])
+        asked = capsys.readouterr().out
+    assert {name: lines(asked)[0][name] for name in marks} == marks
+    invoke(command, ["geval", given, "-o", "-", "-S", "replay=true", *endpoint()])
+    assert capsys.readouterr().out == asked
+    with pytest.raises(BridoError, match="--dry-run: rouge asks no server"):
+        invoke(command, ["rouge", given, "--dry-run"])
+
+
+def test_a_full_key_is_taken_as_it_is(tmp_path):
+    params = ROOT / "params.yaml"
+    short = ["model=m", "max_cost=2", "samples=3", "runtime.device=cpu"]
+    settings, runtime = read_settings("geval", params, short)
+    assert (settings.model, settings.samples, runtime.endpoint.max_cost) == ("m", 3, 2)
+    assert runtime.device == "cpu"
+    full = ["evaluation.geval.model=m", "runtime.endpoint.max_cost=2"]
+    settings, runtime = read_settings("geval", params, full)
+    assert (settings.model, runtime.endpoint.max_cost) == ("m", 2)
+    # The metric has no such key; the whole run's budget has another name.
+    with pytest.raises(BridoError, match=r"evaluation\.geval\.max_tokens: unknown key"):
+        read_settings("geval", None, ["evaluation.geval.max_tokens=5"])
+    settings, _ = read_settings("rouge", None, ["tokenizer=unicode"])
+    assert settings.tokenizer == "unicode"
+
+
+def test_wrong_settings_are_named_together_and_never_shown():
+    wrong = ["modle=m", "samples=none", "top_p=7", "key=sk-secret", "seed=2024-99-99"]
+    with pytest.raises(BridoError) as error:
+        read_settings("geval", None, wrong)
+    text = str(error.value)
+    keys = {line.split(":")[0].removeprefix("  - ") for line in text.splitlines()[1:]}
+    names = ("modle", "samples", "top_p", "key", "seed")
+    assert keys == {f"evaluation.geval.{name}" for name in names}
+    with pytest.raises(BridoError) as other:
+        read_settings("geval", None, ["sk-secret"])
+    assert "sk-secret" not in text + str(other.value)
+
+
+GOOD = {"document": "A text.", "summary": "A."}
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"document": None}, "`document` is null"),
+        ({"document": " "}, "`document` is blank"),
+        ({"summary": 3}, "`summary` is a number"),
+        ({"references": "one"}, "`references`"),
+        ({"reference": 3}, "`reference"),
+        ({"id": [1]}, "id is not a text or number"),
+        ({"id": None}, "id is null or blank"),
+        ({"id": 2}, "id was seen before"),
+    ],
+)
+def test_a_bad_row_is_named_or_left_out(tmp_path, change, named):
+    rows = [GOOD | {"id": 2}, GOOD | change, GOOD]
+    path = tmp_path / "in.json"
+    path.write_text(json.dumps(rows))
+    with pytest.raises(BridoError, match=f"1 of 3 rows are bad.*{named}.*in.json item 2"):
+        read_inputs(str(path))
+    assert read_inputs(str(path), 0.4).ids == ["2", "3"]
+
+
+def test_texts_may_be_lists_of_sentences_and_references_several(tmp_path):
+    rows = [{"document": ["One.", "Two."], "summary": ["A.", "B."], "references": ["x", "y"]},
+            GOOD | {"summary": "", "reference": "z"}, GOOD]  # fmt: skip
+    (tmp_path / "in.json").write_text(json.dumps(rows))
+    found = read_inputs(str(tmp_path / "in.json"))
+    assert found.documents == ["One. Two.", "A text.", "A text."]
+    assert found.summaries == ["A. B.", "", "A."]
+    assert found.references == [["x", "y"], ["z"], []]
+
+
+def test_metrics_that_cannot_be_measured_are_sentences(given):
+    with pytest.raises(BridoError, match="no metric 'rogue'"):
+        invoke(command, ["rogue", given])
+    with pytest.raises(BridoError, match="facts"):
+        invoke(command, ["world_judge", given])
