@@ -1,7 +1,7 @@
 """G-Eval: coherence, consistency, fluency and relevance, marked by an LLM on a server.
 
-`GEval(settings, runtime).score(documents, summaries)` is the judge as a plain object; `brido evaluate`
-does the same for files; `METRIC` is its place in the pipeline.
+`GEval(settings, runtime).score(documents, summaries)` is the judge as a plain object; `brido
+evaluate geval FILE` does the same for a file; `METRIC` is its place in the pipeline.
 """
 
 from typing import TYPE_CHECKING
