@@ -50,7 +50,7 @@ ROOMS = {
                  "evaluation likelihood models search sections tables utils work"),
     "settings": ("params.yaml, all sections together, read strictly",
                  "evaluation models sections utils"),
-    "report": ("means, intervals, figures, the page",
+    "report": ("means, intervals, the verdict, the page",
                "checkers evaluation models sections settings stats tables utils"),
 }  # fmt: skip
 # Command lines over the library; they may import any room.

@@ -1,4 +1,4 @@
-"""Thirty kills: every start gets further, and the end is the same bytes as undisturbed.
+"""The whole pipeline, killed in every stage that works for long: it ends in the same bytes.
 
 A kill for each mechanism: shards, training state, files that appear whole.
 Paid answers are in tests/evaluation/geval/test_geval_chaos.py.
@@ -33,13 +33,12 @@ SMALL = {
     # Shards and states are small, so that there are many moments between them.
     "runtime": {"shard_documents": 4, "log_seconds": 1000.0, "checkpoint_minutes": 0.002},
 }
-# How often the stage is killed with something new on the disk.
-KILLS = {"checkpoint@base": 7, "generate@base": 5, "pairwise": 2, "support": 2,
-         "train@vote": 7, "decode@vote": 2}  # fmt: skip
+# Killed once with something new on the disk.
+WORKING = ("checkpoint@base", "generate@base", "pairwise", "train@vote", "decode@vote")
 # Killed while it writes an output.
 WRITING = ("download", "pool", "choose")
 # Some of them come too late.
-LEAST_KILLS = 22
+LEAST_KILLS = 6
 
 pytestmark = pytest.mark.slow
 
@@ -100,21 +99,20 @@ def unfinished(folder):
     return any(name.startswith(".") and name.endswith(".tmp") for name in inside)
 
 
-def test_killed_twenty_times_the_pipeline_ends_in_the_same_bytes(stages, tmp_path):
+def test_killed_in_every_stage_the_pipeline_ends_in_the_same_bytes(stages, tmp_path):
     whole, killed = project(tmp_path / "undisturbed"), project(tmp_path / "killed")
     processes, draw, kills = Stages(), random.Random(0), 0
     for name, command, outputs in stages:
         processes.run(whole, command, outputs)
-        for _ in range(KILLS.get(name, 0)):
-            before, later = kept(killed), draw.uniform(0.0, 0.02)
+        if name in WORKING:
+            before = kept(killed)
             process = processes.start(killed, command, outputs)
             news = lambda before=before: bool(kept(killed) - before)  # noqa: E731
-            if not processes.kill_when(process, news, later):
-                break  # it was done before
-            kills += 1
-            # Nothing is unfinished any more where the outputs are in place.
-            done = all((killed / output).exists() for output in outputs)
-            assert done or kept(killed) - before, f"{name} got no further"
+            if processes.kill_when(process, news, draw.uniform(0.0, 0.02)):
+                kills += 1
+                # Nothing is unfinished any more where the outputs are in place.
+                done = all((killed / output).exists() for output in outputs)
+                assert done or kept(killed) - before, f"{name} got no further"
         if name in WRITING:
             process = processes.start(killed, command, outputs)
             kills += processes.kill_when(process, lambda: unfinished(killed), 0.0)
