@@ -19,7 +19,7 @@ from transformers.modeling_outputs import BaseModelOutput
 from brido.models.cache import CACHE
 from brido.models.interface import Steps
 from brido.models.sharing.attention import behind, masks, no_mask, source_mask
-from brido.models.sharing.pasts import Pasts, new_pasts, rows_of
+from brido.models.sharing.pasts import Pasts, StaticPasts, rows_of
 from brido.models.sharing.prompt import SharedPrompt
 from brido.models.tokens import Sources, left_padded
 
@@ -68,8 +68,8 @@ class SharedSteps(DecoderSteps):
         self.model, self.states, self.given = model, states, given
         self.mask = None if bool(mask.all()) else source_mask(mask)
         self.visible = no_mask(states.device)
-        decoder: Any = model.get_decoder()
-        self.pasts = new_pasts(limit, len(decoder.layers), states.device if static else None)
+        layers = len(model.get_decoder().layers)
+        self.pasts = StaticPasts(limit, layers, states.device) if static else Pasts(limit)
         self.cache: Any = EncoderDecoderCache(self.pasts, DynamicCache())
         # Nearly always zero, and a pass over all logits to add.
         bias: Any = model.final_logits_bias

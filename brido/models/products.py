@@ -43,7 +43,7 @@ class PackedLinear(torch.nn.Module):
     def __init__(self, linear: torch.nn.Linear) -> None:
         super().__init__()
         self.in_features, self.out_features = linear.in_features, linear.out_features
-        self.packed = pack(linear.weight.data)
+        self.packed = laid_out(linear.weight.data)
         self.weight = linear.weight.data.to("meta")
         self.bias = linear.bias
 
@@ -206,12 +206,12 @@ def computes_right(dtype: torch.dtype = torch.float32) -> bool:
     expected = (states @ weight.T + bias).to(dtype)
     weight, states, bias = (part.to(dtype) for part in (weight, states, bias))
     try:
-        return torch.equal(_linear(states, pack(weight), bias), expected)
+        return torch.equal(_linear(states, laid_out(weight), bias), expected)
     except (AttributeError, RuntimeError, TypeError):  # another release of PyTorch, or its build
         return False
 
 
-def pack(weight: Tensor) -> Tensor:
+def laid_out(weight: Tensor) -> Tensor:
     """The matrix [outputs, inputs] as oneDNN lays it out; `to_dense` gives it back."""
     return torch.ops.mkldnn._reorder_linear_weight(weight.contiguous(), None)
 

@@ -52,17 +52,12 @@ class Guidance(NamedTuple):
     floor: float = 0.1
 
 
-def guided_steps(
-    model: PreTrainedModel, sources: Sources, limit: int, guidance: Guidance | None
-) -> Steps:
-    """The steps of a search, guided where `guidance` is given.
+def guided_steps(model: PreTrainedModel, sources: Sources, limit: int, guidance: Guidance) -> Steps:
+    """The steps of a search, guided by other documents.
 
     Raises:
         ArgumentError: shapes that do not fit, a weight below 0, a floor outside 0 to 1.
     """
-    family = family_of(model.config)
-    if guidance is None:
-        return family.steps(model, sources, limit)
     if not isinstance(guidance, Guidance):
         raise ArgumentError(f"guidance must be a Guidance, not {quoted(guidance)}")
     _check_numbers(guidance)
@@ -80,7 +75,8 @@ def guided_steps(
     others = as_written_sources(model, ids.flatten(0, 1), mask.flatten(0, 1))
     size = 1 + ids.shape[1]
     blocks = Sources(_blocks(sources.ids, others.ids), _blocks(sources.mask, others.mask))
-    return GuidedSteps(family.steps(model, blocks, limit), size, guidance.weight, guidance.floor)
+    steps = family_of(model.config).steps(model, blocks, limit)
+    return GuidedSteps(steps, size, guidance.weight, guidance.floor)
 
 
 def _blocks(own: Tensor, others: Tensor) -> Tensor:

@@ -50,7 +50,7 @@ def greedy_search(
     penalty, which steers the choice and is left out of the score.
     """
     sources = as_written_sources(model, input_ids, attention_mask)
-    pick: Pick = lambda logits, rows, step: logits.argmax(-1)  # noqa: E731
+    pick: Pick = lambda logits, rows, length: logits.argmax(-1)  # noqa: E731
     return _write(model, sources, settings, 1, pick, guidance, on_step)
 
 
@@ -99,8 +99,8 @@ def sample(
         raise ArgumentError("uniforms must be numbers in [0, 1): document_uniforms makes them")
     draws = uniforms.to(model.device).flatten(0, 1)
 
-    def pick(logits: Tensor, rows: Tensor, step: int) -> Tensor:
-        return draw(logits, settings, draws[rows, step])
+    def pick(logits: Tensor, rows: Tensor, length: int) -> Tensor:
+        return draw(logits, settings, draws[rows, length])
 
     count = settings.num_return_sequences
     return _write(model, sources, settings, count, pick, guidance, on_step)
@@ -137,7 +137,10 @@ def _write(
     special = family.special(model)
     documents = len(sources.ids)
     with torch.inference_mode():
-        steps = guided_steps(model, sources, settings.max_length, guidance)
+        if guidance is None:
+            steps = family.steps(model, sources, settings.max_length)
+        else:
+            steps = guided_steps(model, sources, settings.max_length, guidance)
         device = sources.ids.device
         writing = WrittenRows(steps, documents, special, settings, rows_a_document, device, on_step)
         sequences, scores = writing.run(pick)

@@ -97,7 +97,10 @@ def diverse_beam_search(
             "tokens: lower num_beams or raise num_beam_groups"
         )
     with torch.inference_mode():
-        steps = guided_steps(model, sources, settings.max_length, guidance)
+        if guidance is None:
+            steps = family.steps(model, sources, settings.max_length)
+        else:
+            steps = guided_steps(model, sources, settings.max_length, guidance)
         if special.forced_first is not None and settings.max_length < len(steps.given) + 2:
             raise BridoError("max_length must be at least 3: this model's first token is forced")
         search = Search(steps, len(sources.ids), special, settings, sources.ids.device, on_step)

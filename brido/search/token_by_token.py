@@ -13,7 +13,8 @@ from brido.search.settings import SamplingSettings, SearchSettings
 # On an accelerator a look at "is anything done?" waits for the device, so it is taken rarely.
 STEPS_BETWEEN_CHECKS = 8
 
-# Takes processed logits [R, V], the unfinished rows' numbers [R] and the step; returns tokens [R].
+# Takes processed logits [R, V], the unfinished rows' numbers [R] and how many tokens they have;
+# returns tokens [R].
 Pick = Callable[[torch.Tensor, torch.Tensor, int], torch.Tensor]
 
 
@@ -47,41 +48,41 @@ class WrittenRows:
         """Tokens [B * N, T], padded behind their ends, and scores [B * N] float32."""
         first = self.history[:: self.rows, : self.given]
         logits = self.steps.start(first, self.rows).repeat_interleave(self.rows, 0)
-        for step in range(self.given, self.settings.max_length):
-            self._write(step, *self._choose(logits.float(), step, pick))
+        for length in range(self.given, self.settings.max_length):
+            self._write(length, *self._choose(logits.float(), length, pick))
             if self.on_step:
                 self.on_step(len(self.active))
-            if step + 1 == self.settings.max_length or not self._drop_finished(step + 1):
+            if length + 1 == self.settings.max_length or not self._drop_finished(length + 1):
                 break
-            logits = self.steps.step(self.history[self.active, step])
+            logits = self.steps.step(self.history[self.active, length])
         written = (self.lengths - self.given).double()
         scores = self.summed / written**self.settings.length_penalty
         return self.history[:, : int(self.lengths.max())], scores.float()
 
     def _choose(
-        self, logits: torch.Tensor, step: int, pick: Pick
+        self, logits: torch.Tensor, length: int, pick: Pick
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """A token of each unfinished row, and its log-probability in float64."""
-        forced = self._forced(step)
+        forced = self._forced(length)
         if forced is not None:
             # A forced token has probability one, as in a beam search.
             token = torch.full_like(self.active, forced)
             return token, torch.zeros_like(token, dtype=torch.float64)
         log_probabilities = logits.clone() if self.steps.scored else logits.log_softmax(-1)
-        self.rules.apply(logits, self.history[self.active, :step])
-        token = pick(logits, self.active, step)
+        self.rules.apply(logits, self.history[self.active, :length])
+        token = pick(logits, self.active, length)
         return token, log_probabilities.gather(1, token[:, None])[:, 0].double()
 
-    def _forced(self, step: int) -> int | None:
-        """The token that every row must take at `step` (the number of tokens before it), if any."""
-        if step + 1 == self.settings.max_length and self.special.forced_last is not None:
+    def _forced(self, length: int) -> int | None:
+        """The token that every row must take behind `length` tokens, if any."""
+        if length + 1 == self.settings.max_length and self.special.forced_last is not None:
             return self.special.forced_last
-        return self.special.forced_first if step == self.given else None
+        return self.special.forced_first if length == self.given else None
 
-    def _write(self, step: int, token: torch.Tensor, gained: torch.Tensor) -> None:
+    def _write(self, length: int, token: torch.Tensor, gained: torch.Tensor) -> None:
         """One more token of each row that has not ended; a pad of the others."""
         active, running = self.active, ~self.done[self.active]
-        self.history[active, step] = torch.where(running, token, self.special.pad)
+        self.history[active, length] = torch.where(running, token, self.special.pad)
         self.summed[active] += torch.where(running, gained, 0.0)
         self.lengths[active] += running
         self.done[active] |= is_end(token, self.special.ends)

@@ -5,7 +5,7 @@ import itertools
 import pytest
 import torch
 
-from brido.likelihood.length_groups import group_by_length
+from brido.likelihood.likelihood import group_by_length
 
 
 def drawn(seed, documents, candidates, tokens):

@@ -123,7 +123,7 @@ def test_equals_a_plain_implementation(family, kind, monkeypatch):
             with monkeypatch.context() as patch:
                 for module in (search, sampling):
                     patch.setattr(module, "guided_steps", lambda *_, steps=plain: steps)
-                expected = run(kind, model, own, None)
+                expected = run(kind, model, own, Guidance(*others))
             assert torch.equal(found.sequences, expected.sequences)
             torch.testing.assert_close(found.scores, expected.scores, rtol=1e-4, atol=1e-4)
 

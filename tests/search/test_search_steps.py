@@ -94,7 +94,10 @@ def naive_next_tokens(scores, running, done, penalty, end, pad, cost):
 @pytest.mark.parametrize("costs", [False, True])
 def test_choosing_equals_plain_loops_over_the_vocabulary(beams, groups, penalty, costs):
     generator = torch.Generator().manual_seed(beams)
-    log_probabilities = torch.randn(5 * beams, 40, generator=generator).log_softmax(-1)
+    # Beams of a document want much the same tokens, so that several groups take one.
+    logits = 3 * torch.randn(5, 1, 40, generator=generator)
+    logits = logits + torch.randn(5, beams, 40, generator=generator)
+    log_probabilities = logits.flatten(0, 1).log_softmax(-1)
     running = -torch.rand(5, beams, generator=generator)
     done = torch.rand(5, groups, generator=generator) < 0.3
     every_cost = torch.randint(1, 4, (5 * beams, 40), generator=generator).float()

@@ -11,86 +11,72 @@ from transformers import DynamicCache
 PIECE, DEVICE_PIECE = 1 << 17, 1 << 25
 
 
-class Past:
-    """Keys and values of one layer's tokens so far, in buffers [limit, R, H, D], the newest last.
-
-    With tokens first, new tokens and reordered rows touch the part of a buffer that is in use, and
-    a processor gives memory to no other part.
-    """
-
-    def __init__(self, limit: int) -> None:
-        self.limit, self.length = limit, 0
-        self.buffers: list[Tensor] = []
-
-    def append(self, *states: Tensor) -> list[Tensor]:
-        """All keys and values [R, H, t, D], after those [R, H, D] of one more token."""
-        if not self.buffers:
-            self.buffers = [part.new_empty(self.limit, *part.shape) for part in states]
-        for buffer, part in zip(self.buffers, states, strict=True):
-            buffer[self.length] = part
-        self.length += 1
-        return [buffer[: self.length].permute(1, 2, 0, 3) for buffer in self.buffers]
-
-    def take(self, rows: Tensor) -> None:
-        """Keep `rows` (any number, in their order, repeats allowed)."""
-        for place, buffer in enumerate(self.buffers):
-            used = buffer[: self.length]
-            if buffer.device.type == "cpu" and len(rows) == buffer.shape[1]:
-                # Piece by piece in place: a second buffer would be more of the system's memory.
-                for piece in used.split(max(1, PIECE // used[0].numel())):
-                    piece.copy_(piece.index_select(1, rows))
-            else:
-                self.buffers[place] = buffer.new_empty(self.limit, len(rows), *buffer.shape[2:])
-                torch.index_select(used, 1, rows, out=self.buffers[place][: self.length])
-
-
 class Pasts(DynamicCache):
-    """The `Past` of every layer, as a model of transformers fills and reads it.
+    """The tokens of at most `limit` steps, as a model of transformers fills and reads a cache.
 
-    seen: [t], False where a layer's keys and values are not to be looked at; None: nowhere.
+    Keys and values of a layer are two buffers [limit, R, H, D]. With tokens first, new tokens and
+    reordered rows touch the part of a buffer that is in use, and a processor gives memory to no
+    other part. place: where the token of the present step stands. seen: [t], False where a layer's
+    keys and values are not to be looked at; None: nowhere.
     """
 
     seen: Tensor | None = None
 
-    def __init__(self, limit: int, layers: int) -> None:
+    def __init__(self, limit: int) -> None:
         super().__init__()
-        self.own = [Past(limit) for _ in range(layers)]
+        self.limit = limit
+        self.place: Any = -1
+        self.buffers: dict[int, list[Tensor]] = {}
 
     def begin(self) -> None:
         """One more token of every row comes next."""
+        self.place += 1
 
     def get_seq_length(self, layer_idx: int = 0) -> Any:
-        """How many tokens every row has written: the place of the next, which models ask for."""
-        return self.own[layer_idx].length
+        """How many tokens stand before that of the present step: its position, for a model."""
+        return self.place
 
     # Releases of transformers pass different things after the layer.
     def update(
         self, key_states: Tensor, value_states: Tensor, layer_idx: int, *_: Any, **__: Any
     ) -> tuple[Tensor, Tensor]:
         """All keys and values [R, H, t, D] of a layer, after those [R, H, 1, D] of one token."""
-        key, value = self.own[layer_idx].append(key_states[:, :, 0], value_states[:, :, 0])
+        states = key_states[:, :, 0], value_states[:, :, 0]
+        if layer_idx not in self.buffers:
+            self.buffers[layer_idx] = [part.new_empty(self.limit, *part.shape) for part in states]
+        for buffer, part in zip(self.buffers[layer_idx], states, strict=True):
+            buffer[self.place] = part
+        used = slice(self.place + 1)
+        key, value = (buffer[used].permute(1, 2, 0, 3) for buffer in self.buffers[layer_idx])
         return key, value
 
     def reorder_cache(self, beam_idx: Tensor) -> None:
         """Keep these rows (any number, in their order, repeats allowed)."""
-        for past in self.own:
-            if past.length:
-                past.take(beam_idx)
+        for buffers in self.buffers.values():
+            for number, buffer in enumerate(buffers):
+                used = slice(self.place + 1)
+                if buffer.device.type == "cpu" and len(beam_idx) == buffer.shape[1]:
+                    # Piece by piece in place: a second buffer would be more of the system's memory.
+                    for piece in buffer[used].split(max(1, PIECE // buffer[0].numel())):
+                        piece.copy_(piece.index_select(1, beam_idx))
+                else:
+                    buffers[number] = buffer.new_empty(self.limit, len(beam_idx), *buffer.shape[2:])
+                    torch.index_select(buffer[used], 1, beam_idx, out=buffers[number][used])
 
 
 class StaticPasts(Pasts):
     """The same, so that every step is the same work on the same memory and can be replayed.
 
     All layers' keys and values lie in one buffer [limit, layers, 2, R, H, D]. A layer always gets
-    the whole of it, t = limit, and `seen` says what was written. The place of the next token lies
-    on the device. written: how many tokens were, counted by who replays (`brido.models.replay`),
-    since a replay runs nothing of Python; on it depends only how much is reordered.
+    the whole of it, t = limit, and `seen` says what was written. place: [1], on the device.
+    written: how many tokens were, counted by who replays (`brido.models.replay`), since a replay
+    runs nothing of Python; on it depends only how much is reordered.
     """
 
     written = 0
 
     def __init__(self, limit: int, layers: int, device: torch.device) -> None:
-        super().__init__(limit, 0)
+        super().__init__(limit)
         self.shape = limit, layers, 2
         self.place = torch.full((1,), -1, device=device)
         self.places = torch.arange(limit, device=device)
@@ -98,12 +84,8 @@ class StaticPasts(Pasts):
 
     def begin(self) -> None:
         """See Pasts."""
-        self.place += 1
+        super().begin()
         self.seen = self.places <= self.place
-
-    def get_seq_length(self, layer_idx: int = 0) -> Any:
-        """See Pasts: [1], on the device."""
-        return self.place
 
     def update(
         self, key_states: Tensor, value_states: Tensor, layer_idx: int, *_: Any, **__: Any
@@ -127,11 +109,6 @@ class StaticPasts(Pasts):
         tokens = max(1, DEVICE_PIECE // self.buffer[0].numel())
         for piece in self.buffer[: self.written].split(tokens):
             piece.copy_(piece.index_select(3, beam_idx))
-
-
-def new_pasts(limit: int, layers: int, static_on: torch.device | None) -> Pasts:
-    """`StaticPasts` on a device, or `Pasts`."""
-    return Pasts(limit, layers) if static_on is None else StaticPasts(limit, layers, static_on)
 
 
 def rows_of(documents: Tensor, rows_a_document: int) -> Tensor:

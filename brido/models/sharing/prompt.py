@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from transformers import DynamicCache
 
-from brido.models.sharing.pasts import new_pasts
+from brido.models.sharing.pasts import Pasts, StaticPasts
 
 
 class SharedPrompt(DynamicCache):
@@ -31,7 +31,7 @@ class SharedPrompt(DynamicCache):
         layers: Any = prompts.layers
         self.prompts: list[tuple[Tensor, Tensor]] = [(one.keys, one.values) for one in layers]
         self.pads = None if bool(mask.all()) else ~mask
-        self.own = new_pasts(limit, len(self.prompts), mask.device if static else None)
+        self.own = StaticPasts(limit, len(layers), mask.device) if static else Pasts(limit)
 
     def keep(self, documents: Tensor) -> None:
         """Go on with the prompts of `documents` alone."""
