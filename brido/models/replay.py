@@ -3,8 +3,13 @@
 A step of one token is hundreds of small kernels. To launch them takes several times as long as to
 run them, so the launches are recorded (`torch.cuda.CUDAGraph`). A replay repeats the same work on
 the same memory: a step's shapes must not change, and all that differs from step to step must lie on
-the device (`StaticPasts`). So documents that are finished stay in the recorded batch until fewer
-than half are left.
+the device (`StaticPasts`). So documents that are finished stay in the recorded batch until half of
+them are gone.
+
+What is recorded is the model's own forward pass, of decoder-only models and of encoder-decoders
+that share. Of the latter this form has been replayed on a processor alone, operation by operation
+(tests/models/test_replay.py): its speed on a GPU is not measured. A model that was loaded with
+another attention than `sdpa`, or of a family that shares nothing, is not recorded.
 """
 
 from collections.abc import Callable
