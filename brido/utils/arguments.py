@@ -1,4 +1,4 @@
-"""Arguments of public functions: converted where that is safe, else refused by name."""
+"""Arguments of public functions: shapes, NaN, alpha and choices; what does not fit is refused."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence, Set
@@ -9,45 +9,29 @@ from numpy.typing import NDArray
 
 from brido.utils.errors import ArgumentError, quoted
 
-# As many problems of a list as a message shows.
-_MOST_PROBLEMS = 10
-
 
 def as_texts(name: str, texts: Any) -> Sequence[str]:
     """Any ordered collection of texts: a list, a tuple, an array or a column.
 
     Raises:
-        ArgumentError: it is one text (whose letters would be texts), or not all items are texts.
+        ArgumentError: it is one text (whose letters would be texts), or an item is not a text.
     """
     texts = as_list(name, texts, "a list of texts")
-    # The usual case in one pass.
-    if set(map(type, texts)) - {str}:
-        problems = [
-            f"{name}[{index}] is {quoted(text)}, not a text"
-            for index, text in enumerate(texts)
-            if not isinstance(text, str)
-        ]
-        if problems:
-            raise ArgumentError.from_problems(f"{name} must be texts:", problems, _MOST_PROBLEMS)
+    for index, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise ArgumentError(f"{name}[{index}] is {quoted(text)}, not a text")
     return texts
 
 
 def as_list(name: str, items: Any, wanted: str) -> Sequence[Any]:
-    """An ordered collection as a list or tuple; raises ArgumentError for anything else.
-
-    wanted: what the message says that it must be. See check_ordered.
-    """
+    """An ordered collection as a list or tuple; wanted: what the message says that it must be."""
     check_ordered(name, items, wanted)
     return items if isinstance(items, list | tuple) else list(items)
 
 
 def check_ordered(name: str, items: Any, wanted: str) -> None:
-    """Raise ArgumentError for anything but an ordered collection or a stream; nothing is read.
-
-    One text is refused too, and a table (of pandas), which lists its columns' names.
-    """
-    unordered = isinstance(items, Mapping | Set) or hasattr(items, "columns")
-    if unordered or isinstance(items, str | bytes) or not isinstance(items, Iterable):
+    """Raise ArgumentError for one text, a mapping or a set; nothing of a stream is read."""
+    if isinstance(items, str | bytes | Mapping | Set) or not isinstance(items, Iterable):
         raise ArgumentError(f"{name} must be {wanted}, not {quoted(items)}")
 
 
@@ -60,24 +44,21 @@ def as_numbers(name: str, values: Any, shape: str) -> NDArray[Any]:
         values = values.detach().cpu()
     try:
         array = np.asarray(values)
+        if array.dtype.kind not in "fiub":
+            raise ValueError(quoted(values))
     except (TypeError, ValueError, RuntimeError) as error:
         raise ArgumentError(f"{name} must be an array {shape} of numbers: {error}") from None
-    if array.dtype.kind not in "fiub":
-        raise ArgumentError(
-            f"{name} must be an array {shape} of numbers, not of {array.dtype}: {quoted(values)}"
-        )
     return array
 
 
 def as_number(name: str, value: Any) -> float:
     """A real number or infinity; raises ArgumentError for a text, NaN or an array."""
     try:
-        if isinstance(value, str) or math.isnan(number := float(value)):
-            raise ValueError
-    except OverflowError:
-        raise ArgumentError(f"{name} is too large a number: {quoted(value)}") from None
-    except (TypeError, ValueError, RuntimeError):
-        raise ArgumentError(f"{name} must be a number, not {quoted(value)}") from None
+        number = math.nan if isinstance(value, str) else float(value)
+    except (TypeError, ValueError, RuntimeError, OverflowError):
+        number = math.nan
+    if math.isnan(number):
+        raise ArgumentError(f"{name} must be a number, not {quoted(value)}")
     return number
 
 
@@ -88,24 +69,17 @@ def check_finite(name: str, value: Any) -> None:
 
 
 def as_alpha(value: Any) -> float:
-    """The weight of the reference as a number: 0 or more, infinity included.
+    """The weight of the reference as a number from 0, infinity included.
 
     The texts `inf` and `.inf` are infinity, as DVC and YAML write it.
-
-    Raises:
-        ArgumentError: it is not such a number.
     """
     if isinstance(value, str) and value.strip().lower().lstrip("+") in {"inf", ".inf"}:
         return math.inf
-    try:
-        number = math.nan if isinstance(value, bool) else as_number("alpha", value)
-    except ArgumentError:
-        number = math.nan
-    if not number >= 0:
+    if isinstance(value, bool) or as_number("alpha", value) < 0:
         raise ArgumentError(
             f"alpha must be a number from 0, or inf for the reference alone, not {quoted(value)}"
         )
-    return number
+    return float(value)
 
 
 def listing_alphas(size: int) -> set[float]:
@@ -116,17 +90,15 @@ def listing_alphas(size: int) -> set[float]:
 def as_vote(similarity: Any, alpha: Any, normalization: str) -> tuple[NDArray[Any], float]:
     """Similarities and alpha for Eq. 2. Raise ArgumentError as `consensus_scores` says."""
     similarity, alpha = as_numbers("similarity", similarity, "[..., N, N + 1]"), as_alpha(alpha)
+    check_choices({"normalization": (normalization, ("equation", "listing"))})
     if similarity.ndim < 2 or similarity.shape[-1] != similarity.shape[-2] + 1:
         raise ArgumentError(
             "similarity must be [..., N, N + 1], the reference's column last, as similarity_matrix "
             f"makes it, not {list(similarity.shape)}"
         )
-    if normalization not in ("equation", "listing"):
-        raise ArgumentError(f"normalization is equation or listing, not {quoted(normalization)}")
     size = similarity.shape[-2]
-    numbers = np.isfinite(similarity)
     # The diagonal is ignored, and NaN with the reference says that there is none.
-    numbers[..., np.arange(size), np.arange(size)] = True
+    numbers = np.isfinite(similarity) | np.eye(size, size + 1, dtype=bool)
     numbers[..., -1] |= np.isnan(similarity[..., -1])
     if not numbers.all():
         place = np.argwhere(~numbers.all(-1))[0].tolist()

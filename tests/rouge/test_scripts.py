@@ -14,7 +14,19 @@ from brido.vote.similarity import sentence_votes
 
 MEASURES = ["rouge1", "rouge2", "rougeL", "rougeLsum"]
 WORDS = [
-    *("lorries", "lorry", "hitting", "0q1", "0q0s", "00q2ed", "q12", "2024", "naïve", "Straße"),
+    *(
+        "lorries",
+        "lorry",
+        "hitting",
+        "0q1",
+        "0q0s",
+        "00q2ed",
+        "q12",
+        "2024",
+        "naïve",
+        "naïves",
+        "Straße",
+    ),
     *(
         "книга",
         "книги",
