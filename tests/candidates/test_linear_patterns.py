@@ -24,14 +24,10 @@ def kinds(text):
 # Each is repeated until it has a million signs; the last part stands once, at the end.
 WORST = [
     (clean, "[a](http://x", ""),
-    (clean, "**a", ""),
     (clean, "- \n", ""),
-    (clean, "* # ", ""),
     (clean, "Summary: ", ""),
-    (clean, "Here is a note ", ""),
     (clean, "<summary>", "</summary>"),
     (clean, "\\boxed{", "}"),
-    (clean, "{", "}"),
     (clean, '{"a":', "}"),
     (clean, "I'm sorry, I cannot ", ""),
     (without_end_tokens, "</s>", ""),
