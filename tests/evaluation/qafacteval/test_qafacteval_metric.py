@@ -9,7 +9,7 @@ from brido.evaluation.qafacteval import METRIC, QAFactEval
 from brido.evaluation.qafacteval.answering import NOTHING, Prediction
 from brido.evaluation.qafacteval.answers import load_pipeline
 from brido.evaluation.qafacteval.lerc import Comparison
-from brido.evaluation.qafacteval.records import COLUMNS, SCORES, as_text, question_rows
+from brido.evaluation.qafacteval.records import SCORES
 from brido.utils.errors import BridoError
 from brido.utils.store import ResultStore
 from brido.work.settings import RuntimeSettings
@@ -150,24 +150,6 @@ def test_nothing_is_asked_twice(pipeline_folder, tmp_path):
     again.score(documents[:1], ["Ann left."])
     assert len(again.generator.asked) == 1
     assert len(again.reader.asked) == asked + 1
-
-
-def test_view_says_why_points_were_lost(pipeline_folder):
-    source, summary = "Ann Smith left.", "The court jailed Ann Smith in Leeds."
-    table = {
-        ("who The court?", summary): Prediction("Ann", 0.9, 0.1),
-        ("who Ann Smith?", source): Prediction("Smith", 0.6, 0.4),
-    }
-    (row,) = _metric(pipeline_folder, table).score([source], [summary])
-    rows = question_rows(row["questions"])
-    assert {len(item) for item in rows} == {len(COLUMNS)}
-    assert [item[-1] for item in rows] == [
-        "another answer",
-        "the source does not answer it",
-        "not asked: the summary answers 'Ann'",
-    ]
-    assert as_text(row["questions"]).count("\n") == 3
-    assert "no noun chunk" in as_text([])
 
 
 def test_shares_are_times_100_in_the_stage(pipeline_folder, monkeypatch):
