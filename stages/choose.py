@@ -4,9 +4,13 @@ The choice is measured on test documents: against base, and against the control.
 chosen system is stored as data/chosen, ready for `brido summarize`.
 """
 
+from itertools import islice
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
+from brido.checkers.sensitivity import Check, Sensitivity, exact_check, sensitivity
 from brido.report.card import weights_of
 from brido.report.choice import Choice, Compared, choose
 from brido.report.display import ColumnKey, display
@@ -14,8 +18,9 @@ from brido.report.metrics import Estimates, difference, estimate, read_scores
 from brido.report.verdict import verdict, verdict_table
 from brido.settings.load import load_params
 from brido.settings.params import Params
+from brido.stats import FEWEST
 from brido.summarizer.usage import usage_of, write_model
-from brido.tables import DECODED, read_batches
+from brido.tables import CORPUS, DECODED, WORLD_CORPUS, read_batches
 from brido.tables.join import decoded_by
 from brido.utils.atomic import atomic_folder, write_text
 from brido.utils.errors import run_command
@@ -26,6 +31,10 @@ from stages import paths
 
 ROUGE = ("rouge", "r1")
 REFERENCE = "reference"
+# The check that knows the world's facts.
+EXACT = "world_judge"
+# As many references say what a check sees.
+LOOKED_AT = 200
 
 
 def main() -> None:
@@ -36,10 +45,36 @@ def main() -> None:
     systems = [compared(params, name, by) for name in params.choosable]
     choice = choose(systems, params.choice, display(*by).better == "lower", reference_words(params))
     lines, table = verdict_of(params, choice, by)
-    about = {"by": ".".join(by), "control": params.control, "verdict": lines, "table": table}
+    kept = lines[0]
+    about: dict[str, Any] = {"by": ".".join(by), "control": params.control}
+    about |= {"verdict": lines, "table": table}
+    if found := sensitivity_of(metric):
+        about |= {"sensitivity": found.plain()}
+        lines.insert(0, found.line(metric, exact=metric == EXACT))
     write_text(paths.CHOICE, json_text(choice.plain() | about))
     store(params, choice.chosen, lines)
-    say(f"choose: {lines[0]}")
+    say(f"choose: {kept}")
+
+
+def sensitivity_of(metric: str) -> Sensitivity | None:
+    """What the check that decides sees in the references of validation documents.
+
+    None where it costs a model or a server, and where there are too few references.
+    """
+    if metric not in (EXACT, "mentions"):
+        return None
+    schema = WORLD_CORPUS if metric == EXACT else CORPUS
+    names = ["document", "summary", *(["facts"] if metric == EXACT else [])]
+    batches = read_batches(paths.corpus("validation"), schema, "download", names)
+    told = (row for batch in batches for row in batch.to_pylist() if (row["summary"] or "").strip())
+    rows = list(islice(told, LOOKED_AT))
+    if len(rows) < FEWEST:
+        return None
+    check: Check | str = "mentions"
+    if metric == EXACT:
+        check = exact_check({row["document"]: row["facts"] for row in rows})
+    documents, references = ([row[name] for row in rows] for name in ("document", "summary"))
+    return sensitivity(check, documents, references)
 
 
 def store(params: Params, system: str, lines: list[str]) -> None:

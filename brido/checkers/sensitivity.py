@@ -7,7 +7,7 @@ is cut and another document's summary.
 
 import math
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,9 +16,10 @@ from brido.checkers.mentions import (
     placeholders,
     speakers_of,
     text_mentions,
+    world_mentions,
 )
 from brido.checkers.numbers import known_numbers, numbers_of
-from brido.checkers.wholeness import whole_by_rules
+from brido.checkers.wholeness import is_whole, whole_by_rules
 from brido.utils.text import split_sentences
 
 # (document, summary) -> how many errors the check finds; True and False count as 1 and 0.
@@ -96,9 +97,23 @@ class Sensitivity:
         share = self.noticed[kind]
         return share.of >= _FEWEST and share.value > HALF
 
+    def line(self, name: str, exact: bool = False) -> str:
+        """What a verdict begins with; exact: the check knows the truth, as on the world."""
+        text = f"{self.sentence(name)}."
+        if exact:
+            return f"{text} That is so: those tell what their documents do not."
+        if self.answers:
+            return f"{text} The same check chooses and measures."
+        return (
+            f"{text} So it cannot say here which summaries are good: read twenty, or measure by "
+            "minicheck, geval or qafacteval."
+        )
+
     def sentence(self, name: str) -> str:
         """What the check sees, in one sentence."""
         shares = {kind: self.noticed[kind] for kind in THAT_MATTER if self.noticed[kind].of}
+        if not shares:
+            return f"{name} calls {self.unsupported} of your own summaries unsupported"
         seen = [f"{kind}s ({share})" for kind, share in shares.items() if share.value > HALF]
         unseen = [f"{kind}s ({share})" for kind, share in shares.items() if share.value <= HALF]
         told = f"{name} sees {_listed(seen)}" if seen else f"{name} sees none of what matters"
@@ -130,6 +145,20 @@ def unsupported_mentions(document: str, summary: str) -> float:
     return sum(not one.supported for one in text_mentions(document, summary, True))
 
 
+def exact_check(facts: Mapping[str, list[dict[str, Any]]]) -> Check:
+    """The check of the embedded world, which is exact: what it calls not good.
+
+    facts: by document, as the corpus table has them.
+    """
+
+    def check(document: str, summary: str) -> float:
+        found = world_mentions(summary, facts[document])
+        missing = sum(not one.supported for one in found)
+        return missing + (not is_whole(summary, None, facts[document]))
+
+    return check
+
+
 def _is_broken(document: str, summary: str) -> float:
     return not whole_by_rules(summary, None, document)
 
@@ -140,9 +169,10 @@ def sensitivity(
     """Plant one error of each kind in each reference and count which the check notices.
 
     check: a function of document and summary that says how many errors it finds (or whether), or
-    "mentions". It notices an error where it finds more than in the untouched reference. documents
-    and references: the same number of texts; a kind of error is planted where a reference has a
-    place for it. The same seed plants the same errors.
+    "mentions". It notices an error where it finds one and finds none in the untouched reference;
+    references in which it finds one already are left out of these shares. documents and references:
+    the same number of texts; a kind of error is planted where a reference has a place for it. The
+    same seed plants the same errors.
 
     Raises:
         ValueError: there are fewer than two documents, not as many references, or no such check.
@@ -172,8 +202,9 @@ def sensitivity(
     before = [found(*pair) for pair in pairs]
     counts = {kind: [0, 0] for kind in KINDS}
     for index, kind, text in planted(documents, references, seed):
-        counts[kind][0] += found(documents[index], text) > before[index]
-        counts[kind][1] += 1
+        if not before[index]:  # one error would hide behind another
+            counts[kind][0] += found(documents[index], text) > 0
+            counts[kind][1] += 1
     broken = [wholeness(*pair) for pair in pairs] if wholeness else []
     return Sensitivity(
         {kind: Share(*both) for kind, both in counts.items()},

@@ -26,8 +26,9 @@ TOLD = {
     "length": "words",
 }
 USE = "Use it: `brido summarize new.jsonl` writes summaries of new documents with data/chosen."
-# Below this share of good summaries the kept system is hardly of use.
-_USABLE = 0.2
+# Below this share of good summaries nobody should use them unread; below the second a better base
+# is needed.
+_READY, _USABLE = 0.8, 0.2
 # Below this share of texts with a name or number to look up, what mentions says is about few texts.
 _CHECKED = 0.5
 # How far apart equal numbers of metrics/choice.json may be: they have six decimals.
@@ -182,9 +183,11 @@ def _good_enough(
         text += f" No number of fewer than {FEWEST} documents can be trusted."
     if by[1] == "good":
         text += f" {100 * (1 - item.mean):.0f} of 100 summaries are not good."
+    if by[1] == "good" and item.mean < _READY:
+        text += " Not ready to be used unread: read twenty (report/index.html shows them)."
     if by[1] == "good" and item.mean < _USABLE:
         text += (
-            " Read some before you use one. More references to learn from, a larger model, or "
+            " More references to learn from, a larger model, or "
             "documents that are read whole give a better base."
         )
     return text

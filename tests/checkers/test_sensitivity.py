@@ -70,7 +70,7 @@ def test_a_check_that_knows_all_sees_all_and_one_that_knows_nothing_sees_nothing
     # A check that always finds an error calls people's summaries wrong, and notices nothing new.
     always = sensitivity(lambda document, text: True, documents, references)
     assert always.refuses
-    assert {share.value for share in always.noticed.values()} == {0.0}
+    assert {share.of for share in always.noticed.values()} == {0}
 
 
 def test_each_error_is_one_and_the_same_seed_plants_the_same():

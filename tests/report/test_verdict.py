@@ -142,7 +142,7 @@ def test_numbers_of_other_or_few_documents_are_told():
 @pytest.mark.parametrize(("mean", "warns"), [(0.199, True), (0.2, False)])
 def test_the_least_bad_system_is_not_called_good(mean, warns):
     systems = {"base": numbers(good=mean)}
-    assert ("Read some before" in told(choice("base"), {}, systems=systems)[1]) == warns
+    assert ("More references to learn" in told(choice("base"), {}, systems=systems)[1]) == warns
     assert "of 100 summaries" not in told(choice("base"), {}, R1, systems=SYSTEMS)[1]
 
 

@@ -93,14 +93,17 @@ def test_what_is_written_of_the_best_system(project, capsys):
     texts = [row["summary"] for row in read_rows(paths.decoded("vote", "validation"), DECODED, "")]
     words = sum(len(text.split()) for text in texts) / DOCUMENTS
     assert row["words"] == pytest.approx(words, abs=1e-6)
-    assert f"choose: {choice['verdict'][0]}\n" in capsys.readouterr().err
-    assert len(choice["verdict"]) == 3
+    assert f"choose: {choice['verdict'][1]}\n" in capsys.readouterr().err
+    # The first line says what the check sees, the second what is kept.
+    assert len(choice["verdict"]) == 4
+    assert choice["verdict"][0].startswith("mentions calls")
+    assert choice["sensitivity"]["references"] == DOCUMENTS
     # On test documents 50 of 60 are good as well, 30 of base's and 40 of the control's.
     assert [[*row[:1], row[1].split()[0]] for row in choice["table"][1:]] == [
         ["base", "50.0"], ["vote (kept)", "83.3"], ["control (scores shuffled)", "66.7"],
     ]  # fmt: skip
-    assert "83.3 %" in choice["verdict"][1]
-    assert choice["verdict"][2].endswith("better.")
+    assert "83.3 %" in choice["verdict"][2]
+    assert choice["verdict"][3].endswith("better.")
 
     assert weights_of(paths.CHOSEN) == weights_of(paths.checkpoint("vote"))
     usage = read_usage(paths.CHOSEN)
@@ -137,7 +140,7 @@ def test_base_stays_where_nothing_is_clearly_better(project):
     assert (choice["chosen"], choice["best"]) == ("base", "vote")
     assert weights_of(paths.CHOSEN) == weights_of(paths.checkpoint("base"))
     assert read_usage(paths.CHOSEN).system == "base"
-    assert choice["verdict"][2].startswith("`control` against `base`: good")
+    assert choice["verdict"][3].startswith("`control` against `base`: good")
 
 
 def test_rouge_and_length_leave_systems_out(project):
