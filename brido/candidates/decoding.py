@@ -1,4 +1,4 @@
-"""The decoding that a checkpoint's folder and section `decoding` give together."""
+"""How a model's folder and section `decoding` together say that it decodes."""
 
 from pathlib import Path
 from typing import Any
@@ -7,45 +7,55 @@ from brido.search.own_search import own_search, says_length
 from brido.search.settings import DecodingSettings
 from brido.utils.errors import BridoError, parsing
 from brido.utils.json_lines import parse_object
-from brido.utils.progress import say
 
 
 def search_settings(folder: Path, settings: DecodingSettings) -> dict[str, Any]:
-    """The settings in use: params.yaml's where given, else the checkpoint's, else the defaults.
+    """The keys of SearchSettings in use: those of `settings` that are not null, else the folder's,
+    else transformers' defaults.
 
     Raises:
-        BridoError: the folder has no settings, or a decoder-only model's do not say how long a
-            summary may be.
+        BridoError: a file of the folder is missing or damaged, its model does not write text, or
+            nothing says how long a summary may be.
     """
-    checkpoint = _part(folder, "generation_config.json")
-    behind_prompts = not _part(folder, "config.json").get("is_encoder_decoder", False)
-    used = own_search(checkpoint, settings.model_dump(), behind_prompts)
+    path = folder / "generation_config.json"
+    # Models of before 2023 say it in config.json, where transformers reads it too.
+    checkpoint = read_object(path if path.is_file() else folder / "config.json")
+    behind_prompts = not model_kind(folder)[0].is_encoder_decoder
     if settings.max_length is None and not says_length(checkpoint, behind_prompts):
-        if behind_prompts:
-            raise BridoError(
-                "decoding.max_length: set it, because the generation_config of "
-                f"{folder.name} lacks max_new_tokens"
-            )
-        say(
-            f"decode {folder.name}: neither decoding.max_length nor the checkpoint says how "
-            f"long a summary may be: {used['max_length']} tokens"
+        raise BridoError(
+            f"decoding.max_length: set it, because {path} does not say how long a summary may be "
+            "(`brido summarize --max-length 128`; in Python `changes={'max_length': 128}`)"
         )
-    return used
+    return own_search(checkpoint, settings.model_dump(), behind_prompts)
 
 
-def _part(folder: Path, name: str) -> dict[str, Any]:
-    if not (path := folder / name).is_file():
-        raise BridoError(f"{path} is missing: {_remedy(folder, '')}")
-    with parsing(lambda reason: f"{path} cannot be read: {reason}"):
+def model_kind(folder: Path) -> tuple[Any, Any]:
+    """transformers' config of a model's folder, and its family (`brido.models.family`).
+
+    Raises:
+        BridoError: config.json cannot be used, or is that of a model that does not write text.
+    """
+    from brido.models.checkpoint import family_in
+
+    read_object(folder / "config.json")
+    with parsing(lambda reason: f"{folder}/config.json cannot be used: {reason}"):
+        return family_in(folder)
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """The JSON object in a file of a model's folder.
+
+    Raises:
+        BridoError: the file is missing or damaged.
+    """
+    name = path.parent.name
+    remedy = (
+        "copy the model's folder again. In a project `dvc repro -sf STAGE` makes it: choose for "
+        f"data/chosen, train@{name} for a key of `tuned`, else checkpoint@{name}"
+    )
+    with parsing(lambda reason: f"{path} cannot be read ({reason}): {remedy}"):
         text = path.read_text(encoding="utf-8")
     try:
         return parse_object(text)
     except BridoError as error:
-        raise BridoError(f"{path} is damaged ({error}): {_remedy(folder, '-sf ')}") from None
-
-
-def _remedy(folder: Path, force: str) -> str:
-    return (
-        f"`dvc repro {force}checkpoint@{folder.name}` makes the checkpoint, or "
-        f"`dvc repro {force}train@{folder.name}` if it is a key of `tuned`"
-    )
+        raise BridoError(f"{path} is damaged ({error}): {remedy}") from None

@@ -8,15 +8,14 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from brido.summarizer.model import check_beams, usage_in, writing_of
 from brido.summarizer.summary import Summary
 from brido.summarizer.usage import Usage
-from brido.summarizer.writer import Long, Named, SummaryWriter, Writing, chunks
+from brido.summarizer.writer import Named, SummaryWriter, Writing, chunks
 from brido.utils.arguments import as_list, as_texts, check_ordered
-from brido.utils.errors import ArgumentError, BridoError, quoted
+from brido.utils.errors import ArgumentError, quoted
 from brido.utils.json_lines import HALF_PAIR, holds_half_pair
+from brido.utils.sections import checked
 from brido.work.settings import RuntimeSettings
 
 
@@ -53,7 +52,6 @@ class Summarizer:
         batch_tokens: int = 16384,
         guided: bool | None = None,
         candidates: int | None = None,
-        long: Long = "cut",
         changes: Mapping[str, Any] | None = None,
     ) -> Summarizer:
         """The model of a folder that `brido export-model` or `save_pretrained` wrote.
@@ -66,8 +64,6 @@ class Summarizer:
             guided: whether the other documents of the same call guide the search; None: as
                 brido.json says. A call then needs at least 5 different documents.
             candidates: write so many diverse candidates, and return the one they elect.
-            long: what becomes of a document that is longer than the model reads: `cut`, or `refuse`
-                (a BridoError).
             changes: keys of `reading` and `decoding` that replace brido.json's, such as
                 `{"max_length": 80}`.
 
@@ -77,19 +73,10 @@ class Summarizer:
         place = Path(folder)
         usage = usage_in(place, changes)
         check_beams((changes or {}).get("num_beams"), candidates, "changes: num_beams")
-        writing = writing_of(place, usage, guided, candidates, long)
-        try:
-            runtime = RuntimeSettings.model_validate(
-                {
-                    "device": device,
-                    "precision": precision,
-                    "threads": threads,
-                    "batch_tokens": batch_tokens,
-                }
-            )
-        except ValidationError as error:
-            problems = [f"{item['loc'][0]}: {item['msg']}" for item in error.errors()]
-            raise ArgumentError.from_problems("the model cannot be loaded so:", problems) from None
+        writing = writing_of(place, usage, guided, candidates)
+        speed: dict[str, Any] = {"device": device, "precision": precision}
+        speed |= {"threads": threads, "batch_tokens": batch_tokens}
+        runtime = checked(RuntimeSettings, speed, "the model cannot be loaded so:")
         return cls(place, usage, writing, runtime)
 
     def summarize(
@@ -101,7 +88,7 @@ class Summarizer:
         default their numbers.
 
         Raises:
-            BridoError: `documents` are not texts, too few for guidance, or too long and refused.
+            BridoError: `documents` are not texts, or too few for guidance.
         """
         texts = as_texts("documents", documents)
         names = None if ids is None else as_list("ids", ids, "a list of names, one a document")
@@ -127,11 +114,6 @@ class Summarizer:
             with self._lock:
                 rows, _ = self._writer(chunk)
             for row in rows:
-                if row["summary"] is None:
-                    raise BridoError(
-                        f"document {quoted(row['id'])} is longer than the model reads: "
-                        f"{row['refused']:.0%} of it would be cut (long='cut' cuts it)"
-                    )
                 yield row["summary"]
 
 

@@ -23,8 +23,8 @@ class Summary:
     unsupported: tuple[Mention, ...] = ()
     agreement: float | None = None
 
-    def as_row(self, flag_below: float | None = None) -> dict[str, Any]:
-        """The summary as JSON holds it; `flag_below`: with `flagged`, by its agreement."""
+    def as_row(self) -> dict[str, Any]:
+        """The summary as JSON holds it."""
         row: dict[str, Any] = {
             "summary": self.text,
             "ended": self.ended,
@@ -34,8 +34,4 @@ class Summary:
                 for each in self.unsupported
             ],
         }
-        if self.agreement is not None:
-            row["agreement"] = round(self.agreement, 4)
-            if flag_below is not None:
-                row["flagged"] = self.agreement < flag_below
-        return row
+        return row if self.agreement is None else row | {"agreement": round(self.agreement, 4)}

@@ -5,18 +5,17 @@ It stands beside generation_config.json. transformers ignores it.
 
 import shutil
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
-from brido.candidates.decoding import search_settings
+from brido.candidates.decoding import read_object, search_settings
 from brido.models.document_places import pieces_of
 from brido.models.settings import ReadingSettings
 from brido.search.settings import DecodingSettings, GuidanceSettings
 from brido.utils.atomic import write_text
-from brido.utils.errors import BridoError, parsing, quoted
-from brido.utils.json_lines import parse_object
-from brido.utils.sections import Section
+from brido.utils.errors import BridoError
+from brido.utils.sections import Section, checked
 
 USAGE_FILE = "brido.json"
 # Without these transformers takes other tokens, spaces and ends, and nothing says so.
@@ -103,31 +102,8 @@ def read_usage(folder: str | Path) -> Usage | None:
         raise BridoError(
             f"{path} stands without {' and '.join(missing)}: copy the whole folder of the model"
         )
-    raw = read_object(path)
-    try:
-        usage = Usage.model_validate(raw)
-    except ValidationError as error:
-        problems = [_problem(item) for item in error.errors()]
-        heading = f"{path} has wrong keys (delete the file, and give options in its place):"
-        raise BridoError.from_problems(heading, problems) from None
+    heading = f"{path} has wrong keys (delete the file, and give options in its place):"
+    usage = checked(Usage, read_object(path), heading)
     if usage.reading.prompt is not None:
         pieces_of(usage.reading.prompt, f"{path}: reading.prompt")
     return usage
-
-
-def read_object(path: Path) -> dict[str, Any]:
-    """The JSON object in a file; BridoError if it cannot be read."""
-    with parsing(lambda reason: f"{path} cannot be read: {reason}"):
-        text = path.read_text(encoding="utf-8")
-    try:
-        return parse_object(text)
-    except BridoError as error:
-        raise BridoError(
-            f"{path} is damaged ({error}): copy the model's folder again; `dvc repro -sf choose` "
-            "makes a project's data/chosen again"
-        ) from None
-
-
-def _problem(item: Any) -> str:
-    key = ".".join(map(str, item["loc"]))
-    return f"{key}: {item['msg']}, not {quoted(item['input'])}"

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from brido.candidates.blocks import WINDOW, too_few
 from brido.candidates.local import Generator, Written
@@ -17,9 +17,6 @@ from brido.utils.errors import BridoError
 from brido.utils.text import clean
 from brido.work.worker import Result
 
-# What becomes of a document that is longer than the model reads.
-Long = Literal["cut", "refuse"]
-
 
 @dataclass(frozen=True)
 class Writing:
@@ -32,7 +29,6 @@ class Writing:
     search: SearchSettings
     guidance: GuidanceSettings | None = None
     elects: bool = False
-    long: Long = "cut"
     lowercase: bool = False
 
     def read(self, document: str) -> str:
@@ -76,24 +72,12 @@ class SummaryWriter(Generator):
     _settings: Writing
 
     def __call__(self, chunk: Sequence[Named]) -> Result:
-        """Return a row for each document: id, `summary` (a Summary), `refused` (what was too long).
-
-        summary is None where the document is refused.
-        """
-        refused = self._refused([self._settings.read(named.document) for named in chunk])
-        kept = [named for named, share in zip(chunk, refused, strict=True) if not share]
-        summaries = iter(self.write(kept))
-        rows = [
-            {"id": named.id, "summary": None if share else next(summaries), "refused": share}
-            for named, share in zip(chunk, refused, strict=True)
-        ]
-        return rows, {}
-
-    def _refused(self, documents: Sequence[str]) -> list[float]:
-        """The unread share of each document that is too long; 0 where it is not refused."""
-        if self._settings.long == "cut" or not documents:
-            return [0.0] * len(documents)
-        return self.language.family.unread(self.language, documents)
+        """Return a row for each document: its id and its `summary`, a Summary."""
+        summaries = self.write(chunk)
+        return [
+            {"id": named.id, "summary": summary}
+            for named, summary in zip(chunk, summaries, strict=True)
+        ], {}
 
     def write(self, chunk: Sequence[Named]) -> list[Summary]:
         """The summaries of a chunk, in its order.

@@ -24,14 +24,6 @@ def test_each_file_is_looked_into_before_the_first_is_summarized(tmp_path) -> No
         assert words in problem
 
 
-@pytest.mark.parametrize("first", ["id,document", "\ufeffTEXT;Summary", '"id"\t"Article"'])
-def test_a_table_that_is_given_as_lines_of_text_is_refused(tmp_path, first) -> None:
-    (tmp_path / "a.txt").write_text(f"{first}\n1,A cat sat.\n", encoding="utf-8")
-    with pytest.raises(BridoError, match=r"begins as a table does .* \.csv"):
-        GivenDocuments([str(tmp_path / "a.txt")])
-    GivenDocuments([str(tmp_path / "a.txt")], whole=True)
-
-
 def test_the_column_of_the_run_is_read_before_a_usual_name(tmp_path) -> None:
     (tmp_path / "a.jsonl").write_text('{"article": "https://a.org", "Story": "A cat sat."}\n')
     (tmp_path / "b.jsonl").write_text('{"article": "A dog ran."}\n')
@@ -46,20 +38,6 @@ def test_a_file_of_one_column_needs_no_quotes(tmp_path) -> None:
     (tmp_path / "a.csv").write_text('text\nA cat, a dog; both ran.\n"He said, ""no""."\n')
     found = [named.document for named in GivenDocuments([str(tmp_path / "a.csv")])]
     assert found == ["A cat, a dog; both ran.", 'He said, "no".']
-
-
-@pytest.mark.parametrize(
-    ("lines", "told"),
-    [
-        (["A cat sat on", "the mat. A", "dog", "ran."], True),
-        (["A cat sat.", "A dog ran!", 'He said "no."', "Title", "It was 3 p.m."], False),
-        (["A cat sat on", "the mat."], False),
-    ],
-)
-def test_lines_that_are_parts_of_a_text_are_told(tmp_path, capsys, lines, told) -> None:
-    (tmp_path / "a.txt").write_text("\n".join(lines) + "\n")
-    assert len(list(GivenDocuments([str(tmp_path / "a.txt")]))) == len(lines)
-    assert ("--text reads a file as one" in capsys.readouterr().err) is told
 
 
 @pytest.mark.parametrize("first", ["A text, and more.", "Document", "text: a cat sat", "one|two"])

@@ -35,5 +35,5 @@ def test_kills_lose_nothing_and_change_nothing(tmp_path, monkeypatch, ways):
             assert whole.startswith(partial.read_bytes())
     assert end(start([*command, "-o", "s.jsonl", "--resume"])) == 0
     assert (tmp_path / "s.jsonl").read_bytes() == whole
-    assert [json.loads(line)["id"] for line in lines] == [*range(1, DOCUMENTS + 1)]
+    assert [json.loads(line)["id"] for line in lines] == [str(n) for n in range(1, DOCUMENTS + 1)]
     assert not list(tmp_path.glob("*.partial*"))

@@ -152,13 +152,6 @@ def test_guidance_needs_enough_different_documents(folder):
     assert len(own.summarize(TEXTS[:5])) == 5
 
 
-def test_long_documents_are_refused_if_so_asked(folder):
-    own = Summarizer.load(folder, device="cpu", long="refuse")
-    assert own.summarize(["w1 w2"])[0].text
-    with pytest.raises(BridoError, match="document '1' is longer .* 50%"):
-        own.summarize(["w1", "w1 w2 " * 18])
-
-
 def test_threads_share_a_summarizer(summarizer):
     """One at a time writes: no two are inside the model, and nobody gets another's texts."""
     alone = {text: summarizer.summarize([text])[0] for text in TEXTS}
@@ -226,8 +219,6 @@ def test_settings_that_do_not_fit_are_named(folder):
         Summarizer.load(folder, batch_tokens=0)
     with pytest.raises(BridoError, match="device"):
         Summarizer.load(folder, device="cuda:99")
-    with pytest.raises(ArgumentError, match="changes"):
-        Summarizer.load(folder, changes=[("max_length", 8)])
     with pytest.raises(BridoError, match="num_beams: 4 candidates"):
         Summarizer.load(folder, candidates=4, changes={"num_beams": 8})
     for candidates in (4.0, 1, True, "4"):

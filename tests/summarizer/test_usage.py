@@ -65,7 +65,7 @@ def test_all_wrong_keys_are_named(folder):
     for key in (USAGE_FILE, "format", "reading.max_source_tokens", "'many'", "temperature"):
         assert key in str(error.value)
     (folder / USAGE_FILE).write_text("[1]")
-    with pytest.raises(BridoError, match=r"brido\.json is damaged .*-sf choose"):
+    with pytest.raises(BridoError, match=r"brido\.json is damaged .* choose"):
         read_usage(folder)
 
 
@@ -94,8 +94,8 @@ def test_a_model_without_the_file_has_defaults_that_options_change(folder):
     search = writing_of(folder, usage).search
     assert (search.num_beams, search.max_length, search.returned) == (2, 15, 1)
     for changes, words in (
-        ({"max_source_tokens": 2}, r"reading\.max_source_tokens: 2"),
-        ({"num_beams": 0}, r"decoding\.num_beams: 0"),
+        ({"max_source_tokens": 2}, r"reading\.max_source_tokens: .* 2"),
+        ({"num_beams": 0}, r"decoding\.num_beams: .* 0"),
         ({"num_beam": 2}, "num_beam .* did you mean num_beams"),
     ):
         with pytest.raises(BridoError, match=words):
@@ -146,7 +146,7 @@ def test_candidates_are_diverse_beams(folder):
         writing_of(folder, Usage(), candidates=1)
 
 
-@pytest.mark.parametrize("ways", [{"long": "Refuse"}, {"guided": "no"}, {"candidates": "4"}])
+@pytest.mark.parametrize("ways", [{"guided": "no"}, {"candidates": "4"}])
 def test_ways_of_writing_are_not_guessed_from_texts(folder, ways):
     (name,) = ways
     with pytest.raises(BridoError, match=name):

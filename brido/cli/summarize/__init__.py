@@ -5,7 +5,8 @@ from typing import Any
 
 import click
 
-from brido.cli.shared import NumberRange, choice_option, output_options, prompt_option
+from brido.cli.shared import output_options, prompt_option
+from brido.utils.extras import extra
 
 
 @click.command("summarize")
@@ -17,7 +18,9 @@ from brido.cli.shared import NumberRange, choice_option, output_options, prompt_
 )
 @click.option("--system", metavar="NAME", help="Another system of this project, such as base.")
 @output_options
-@click.option("--resume", is_flag=True, help="Go on with the --output of a stopped command.")
+@click.option(
+    "--resume", is_flag=True, help="Go on behind the documents that OUTPUT.partial already has."
+)
 @click.option("--text", "whole", is_flag=True, help="Read each file as one document.")
 @click.option(
     "--document-column",
@@ -35,15 +38,6 @@ from brido.cli.shared import NumberRange, choice_option, output_options, prompt_
     type=click.IntRange(min=2),
     metavar="N",
     help="Write N diverse candidates of each document and return the one most like the others.",
-)
-@click.option(
-    "--flag-below",
-    type=NumberRange(0, 1),
-    metavar="X",
-    help="With --candidates: `flagged` is true where the agreement is below X.",
-)
-@choice_option(
-    "--long", ["cut", "refuse"], "What becomes of a document that is longer than the model reads."
 )
 @prompt_option("Replaces the model's prompt.")
 @click.option("--max-source-tokens", type=int, help="Tokens that the model reads.")
@@ -64,7 +58,6 @@ def command(files: tuple[str, ...], **options: Any) -> None:
     Reads  .jsonl .ndjson .json .csv .tsv .parquet: the column document, article, text or similar
            .txt .md: a document a line, or with --text a document a file
            stdin: JSON if it begins as objects do, or an array; else a document a line
-           .gz and .zst of all but Parquet
     Writes id          the row's id, else its number
            summary     white space in the document is tidied first, as in the pipeline
            ended       false: the summary stops at the length limit
@@ -72,9 +65,9 @@ def command(files: tuple[str, ...], **options: Any) -> None:
            unsupported numbers and names that the document does not hold, with their places
            agreement   with --candidates: mean similarity with the other candidates
 
-    Blank rows and rows without a text are named, counted and left out; the exit code is then 1. An
-    error ends the command with 2, Ctrl-C with 130. Lines that were written stay. With --output they
-    are in FILE.partial until all are there; --resume goes on with them.
+    Summaries go to --output or stdout, everything else to stderr. Rows without a text are named,
+    counted and left out; the exit code is then 1. An error ends the command with 2, Ctrl-C with
+    130. Lines that were written stay: with --output they are in OUTPUT.partial until all are there.
 
     A guided document needs 4 others with different texts (100 documents guide each other).
 
@@ -82,6 +75,7 @@ def command(files: tuple[str, ...], **options: Any) -> None:
     Example:
         brido summarize --model my/model articles.jsonl -o summaries.jsonl
     """
-    from brido.cli.summarize.run import summarize
+    with extra():
+        from brido.cli.summarize.run import summarize
 
     summarize(files, options)

@@ -1,30 +1,22 @@
 """The documents of files and of stdin, one after the other; rows that hold none are left out."""
 
-import json
 import os
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from brido.cli.init.data import DOCUMENTS, usual
 from brido.corpus.checks import joined, text_fault
 from brido.summarizer.writer import Named
-from brido.utils.errors import BridoError, short
+from brido.utils.errors import BridoError
 from brido.utils.files import READERS, Row, read_rows
 from brido.utils.ids import Ids, id_text
 from brido.utils.json_lines import keys_of, kind
 from brido.utils.left_out import LeftOut
-from brido.utils.progress import say
 from brido.utils.text_files import STDIN, begins_json, ending_of, standard_input, text_lines
 
 _TEXT = (".txt", ".text", ".md")
-_SENTENCE_END = re.compile(r"[.!?…。！？؟।][\"'”’»)\]]*\s*$")
-# Lines of a text file by which its kind is told.
-_LOOKED_AT = 4
-_WRITTEN_JSON = "a text as JSON writes it, with quotes and backslashes (`jq -r` writes it plainly)"
 
 
 class GivenDocuments:
@@ -48,8 +40,7 @@ class GivenDocuments:
                 documents (all named).
         """
         self._files, self._column, self._whole = list(files) or [STDIN], column, whole
-        self._learned = learned
-        self.left_out = LeftOut()
+        self._learned, self.left_out = learned, LeftOut()
         problems = [problem for name in self._files if (problem := self._problem(name))]
         problems += [
             f"{name} is named more than once"
@@ -59,34 +50,10 @@ class GivenDocuments:
         if problems:
             raise BridoError.from_problems("the documents cannot be read:", problems)
 
-    @property
-    def paths(self) -> list[Path]:
-        """The files, without stdin."""
-        return [Path(name) for name in self._files if name != STDIN]
-
     def _problem(self, name: str) -> str:
-        path = Path(name)
+        """What is wrong at the start of a file: of the last one, better known before the first."""
         if name == STDIN:
             return ""
-        if not path.exists():
-            return f"{name}: there is no such file"
-        if path.is_dir():
-            return (
-                f"{name} is a folder: name its files ({name}/*; with --text each is one document)"
-            )
-        if self._whole:
-            return ""
-        if ending_of(path) in (*_TEXT, *READERS):
-            # What was read of a pipe would be lost.
-            return self._problem_inside(name) if path.is_file() else ""
-        if not path.is_file():
-            # `<(command)` of a shell has no ending.
-            return f"{name} is a pipe or a device: give what it holds on stdin (-)"
-        known = ", ".join([*READERS, *_TEXT])
-        return f"{name}: its ending is unknown; known are {known} (--text reads any file as a text)"
-
-    def _problem_inside(self, name: str) -> str:
-        """What is wrong at the start of a file: of the last one, better known before the first."""
         try:
             for row in self._rows(name, name):
                 if not row.problem:
@@ -105,29 +72,31 @@ class GivenDocuments:
             own = Path(name).name
             shown = "stdin" if name == STDIN else _as_text(own if names[own] == 1 else name)
             for number, row in enumerate(self._rows(name, shown), 1):
-                if row.problem:
-                    self.left_out.note(row.problem, row.place)
-                    continue
-                column = column or self._column_of(shown, row.values)
-                if fault := _fault(row.values, column):
+                fault = row.problem
+                if not fault:
+                    column = column or self._column_of(shown, row.values)
+                    own_id = usual(("id",), list(row.values))
+                    made = f"{shown}:{number}" if several else number
+                    identity = made if own_id is None else row.values[own_id]
+                    fault = _fault(row.values, column) or ids.fault(identity)
+                if fault:
                     self.left_out.note(fault, row.place)
-                    continue
-                own_id = usual(("id",), list(row.values))
-                made = f"{shown}:{number}" if several else number
-                identity = made if own_id is None else row.values[own_id]
-                if fault := ids.fault(identity):
-                    self.left_out.note(fault, row.place)
-                    continue
-                yield Named(id_text(identity) or "", joined(row.values[column]))
+                else:
+                    yield Named(id_text(identity) or "", joined(row.values[column]))
 
     def _rows(self, name: str, shown: str) -> Iterator[Row]:
+        ending = ending_of(Path(name))
         if self._whole:
-            text = "".join(text_lines(name))
-            yield Row(shown, {"id": shown, "document": text})
-        elif begins_json(standard_input()) if name == STDIN else ending_of(Path(name)) in READERS:
-            yield from read_rows(name, shown)
+            yield Row(shown, {"id": shown, "document": "".join(text_lines(name))})
+        elif ending in _TEXT or (name == STDIN and not begins_json(standard_input())):
+            for number, line in enumerate(text_lines(name), 1):
+                if line.strip():
+                    yield Row(f"{shown} line {number}", {"document": line})
+        elif Path(name).is_file() and ending not in READERS:
+            known = f"known are {', '.join([*READERS, *_TEXT])} (--text reads any file as a text)"
+            raise BridoError(f"{name}: its ending is unknown; {known}")
         else:
-            yield from _texts(name, shown)
+            yield from read_rows(name, shown)
 
     def _column_of(self, shown: str, values: dict[str, Any]) -> str:
         """The column that holds the document, by the first row of a file."""
@@ -156,40 +125,3 @@ def _fault(values: dict[str, Any], column: str) -> str:
 def _as_text(name: str) -> str:
     """A file's name as an id: bytes of it that are not UTF-8 are written as numbers."""
     return os.fsencode(name).decode("utf-8", "backslashreplace")
-
-
-def _texts(name: str, shown: str) -> Iterator[Row]:
-    """A text a line."""
-    opened, known = 0, 0
-    for number, line in enumerate(text_lines(name), 1):
-        if number == 1 and _names_columns(line):
-            raise BridoError(
-                f"{shown} begins as a table does ({short(line.strip())}), and each line would be a "
-                "document: give the table as a file whose name ends in .csv or .tsv"
-            )
-        if line.strip():
-            known += 1
-            opened += _SENTENCE_END.search(line) is None
-            if known == _LOOKED_AT and 2 * opened > known:
-                say(
-                    f"summarize: warning: each line of {shown} is a document, and {opened} of the "
-                    f"first {known} break off inside a sentence: --text reads a file as one"
-                )
-            fault = _WRITTEN_JSON if _is_written_json(line) else ""
-            yield Row(f"{shown} line {number}", {"document": line}, fault)
-
-
-def _names_columns(line: str) -> bool:
-    """Whether a line is a table's first one: several short names, a usual one of documents."""
-    names = [name.strip("\"' \r\n") for name in re.split(r"[,;\t|]", line)]
-    is_short = all(re.fullmatch(r"[\w .-]{0,30}", name) for name in names)
-    return len(names) > 1 and is_short and usual(DOCUMENTS, names) is not None
-
-
-def _is_written_json(line: str) -> bool:
-    """Whether a line is a text as JSON writes it: in quotes, and with backslashes for others."""
-    if not line.startswith('"') or "\\" not in line:
-        return False
-    with suppress(ValueError):
-        return isinstance(json.loads(line), str)
-    return False

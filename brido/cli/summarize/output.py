@@ -1,52 +1,53 @@
 """Where summaries go: stdout, or a file that grows beside its final name until it is whole."""
 
 import fcntl
-import json
 import os
-import sys
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from brido.utils.atomic import write_text
-from brido.utils.errors import BridoError, is_disk_full, parsing
-from brido.utils.left_out import LeftOut
-from brido.utils.outputs import STDOUT, check_output, standard_output
+from brido.utils.errors import BridoError, is_disk_full
+from brido.utils.json_lines import parse_object
+from brido.utils.outputs import STDOUT, check_output, json_line, standard_output
 from brido.utils.progress import say
 
 
+def check_place(path: Path | None, resume: bool, force: bool) -> None:
+    """Raise BridoError if the lines cannot go there; a command calls it before it works."""
+    check_output(path, force)
+    if path is None or path == STDOUT:
+        if resume:
+            raise BridoError("--resume goes on with a file: name it with --output")
+    elif path.suffix == ".gz":
+        raise BridoError(f"--output {path}: summaries are not packed: name a file FILE.jsonl")
+
+
 class Output:
-    """Lines of summaries, and how far they are.
+    """Lines on stdout. rows: what is known of lines that were there before; lines: how many are."""
 
-    documents: done so far, those that were refused included; digest: of their ids and texts.
-    counts: what is told at the end. refused: the documents that were too long.
-    """
-
-    def __init__(self, path: Path | None) -> None:
-        if path is None:
-            standard_output()
-        self.path = path
-        self.documents = 0
-        self.digest = ""
-        self.counts: Counter[str] = Counter()
-        self.refused = LeftOut()
+    def __init__(self) -> None:
+        self.rows: list[dict[str, Any]] = []
+        self.lines = 0
 
     @property
     def kept(self) -> str:
         """What a stopped command leaves, in words."""
-        return f"{self.counts['summaries']:,} summaries were written to stdout"
+        return f"{self.lines:,} summaries are on stdout"
 
-    def write(self, rows: Sequence[dict[str, Any]], documents: int, digest: str) -> None:
-        """Write the lines of a chunk of documents, whole or not at all as far as a resume sees."""
-        self.documents += documents
-        self.digest = digest
-        self._lines("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+    def missing(self, chunks: Iterable[list[Any]]) -> Iterator[list[Any]]:
+        """The chunks whose lines are not there yet."""
+        yield from chunks
 
-    def _lines(self, text: str) -> None:
-        sys.stdout.write(text)
-        sys.stdout.flush()
+    def write(self, rows: Sequence[dict[str, Any]]) -> None:
+        """Write the lines of a chunk of documents."""
+        self.lines += len(rows)
+        self._write("".join(map(json_line, rows)))
+
+    def _write(self, text: str) -> None:
+        stream = standard_output()
+        stream.write(text)
+        stream.flush()
 
     def finish(self) -> None:
         """All documents are done."""
@@ -56,85 +57,99 @@ class Output:
 
 
 class FileOutput(Output):
-    """A file: its lines are in FILE.partial until all of them are there.
+    """A file: its lines are in FILE.partial until all of them are there."""
 
-    FILE.partial.json says how many bytes of it are whole, and of which model and documents.
-    """
-
-    def __init__(self, path: Path, key: str, resume: bool) -> None:
-        """key: of model, settings and documents; resume: go on with what is there.
+    def __init__(self, path: Path, resume: bool) -> None:
+        """resume: go on behind the lines that are there.
 
         Raises:
-            BridoError: the file exists, or a partial one that is not asked for, or of something
-                else, or another process writes it.
+            BridoError: FILE.partial is there and not asked for, or damaged, or another process
+                writes it, or it cannot be written.
         """
-        super().__init__(path)
-        self._path, self._key = path, key
-        self._partial, self._state = partial_of(path), partial_of(path, ".json")
-        check_place(path, resume, force=True)
+        super().__init__()
+        self._path, self._partial = path, path.with_name(f"{path.name}.partial")
         with self._writing():
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file: BinaryIO = self._partial.open("ab")
         _lock(self._file, path)
-        if self._state.is_file():
-            self._go_on()
-        else:
-            self._file.truncate(0)
-
-    def _go_on(self) -> None:
-        with parsing(lambda reason: f"{self._state} is damaged ({reason}): {self._anew}"):
-            state = json.loads(self._state.read_text(encoding="utf-8"))
-            own, size = state["key"], int(state["bytes"])
-            self.documents, self.digest = int(state["documents"]), state["digest"]
-            self.counts, self.refused = Counter(state["counts"]), LeftOut(state["refused"])
-        if own != self._key:
+        if self._file.tell() and not resume:
             raise BridoError(
-                f"{self._partial} was written with another model, other options or other "
-                f"documents: {self._anew}"
+                f"--output: {self._partial} holds the summaries of a command that was stopped: go "
+                "on with --resume, or delete it"
             )
-        if self._partial.stat().st_size < size:
-            raise BridoError(f"{self._partial} is shorter than it was: {self._anew}")
-        self._file.truncate(size)
-        say(f"summarize: {self.documents:,} documents are done already, in {self._partial}")
-
-    @property
-    def _anew(self) -> str:
-        return f"delete {self._partial.name} and {self._state.name} to start anew"
+        # Where each line ends; one that a kill has torn is written again.
+        self._ends = [0]
+        with self._partial.open("rb") as lines:
+            for line in lines:
+                if line.endswith(b"\n"):
+                    self.rows.append(self._parsed(line))
+                    self._ends.append(self._ends[-1] + len(line))
 
     @property
     def kept(self) -> str:
         """See `Output`."""
-        return (
-            f"{self.counts['summaries']:,} summaries are in {self._partial}: the same command with "
-            "--resume goes on"
+        lines = max(self.lines, len(self.rows))
+        return f"{lines:,} summaries are in {self._partial}: the same command with --resume goes on"
+
+    def _parsed(self, line: bytes) -> dict[str, Any]:
+        try:
+            row = parse_object(line)
+            return {name: row[name] for name in ("id", "ended", "cut", "unsupported")}
+        except (BridoError, KeyError):
+            raise BridoError(
+                f"{self._partial}: line {len(self.rows) + 1} is no summary: delete the file"
+            ) from None
+
+    def missing(self, chunks: Iterable[list[Any]]) -> Iterator[list[Any]]:
+        """See `Output`. The ids of the lines that are there must be those of the first documents.
+
+        A chunk is written as a whole, because its documents share batches.
+        """
+        done, started = 0, False
+        for chunk in chunks:
+            found = [row["id"] for row in self.rows[done : done + len(chunk)]]
+            if not started and found != [named.id for named in chunk[: len(found)]]:
+                raise self._other_documents
+            if not started and len(found) == len(chunk):
+                done += len(chunk)
+                continue
+            if not started:
+                self._go_on(done)
+                started = True
+            yield chunk
+        if len(self.rows) > done:
+            raise self._other_documents
+
+    @property
+    def _other_documents(self) -> BridoError:
+        return BridoError(
+            f"--resume: the documents are not those of {self._partial}: delete it to start anew"
         )
 
-    def _lines(self, text: str) -> None:
+    def _go_on(self, done: int) -> None:
+        """Cut off what stands behind so many lines."""
+        if self.rows:
+            say(f"summarize: {done:,} documents are done already, in {self._partial}")
+        with self._writing():
+            self._file.truncate(self._ends[done])
+        del self.rows[done:]
+        self.lines = done
+
+    def _write(self, text: str) -> None:
         with self._writing():
             self._file.write(text.encode())
             self._file.flush()
             os.fsync(self._file.fileno())
-            state = {
-                "key": self._key,
-                "bytes": self._file.tell(),
-                "documents": self.documents,
-                "digest": self.digest,
-                "counts": self.counts,
-                "refused": self.refused.faults,
-            }
-            write_text(self._state, json.dumps(state))
 
     def finish(self) -> None:
-        """Give the file its name."""
+        """Give the file its name; a link stays, and the file that it names is replaced."""
         with self._writing():
-            self._file.close()
-            os.replace(self._partial, self._path)
-            self._state.unlink(missing_ok=True)
+            os.replace(self._partial, os.path.realpath(self._path))
 
     def close(self) -> None:
         """See `Output`. What holds nothing is removed."""
         self._file.close()
-        if not self.documents:
+        if not self.lines and not self.rows:
             self._partial.unlink(missing_ok=True)
 
     @contextmanager
@@ -142,38 +157,8 @@ class FileOutput(Output):
         try:
             yield
         except OSError as error:
-            if is_disk_full(error):
-                raise BridoError(
-                    f"the disk is full while writing {self._partial} (or `ulimit -f` is reached): "
-                    "free some space"
-                ) from error
-            raise BridoError(f"{self._path} cannot be written ({error.strerror})") from error
-
-
-def partial_of(path: Path, suffix: str = "") -> Path:
-    """The name of a file until it is whole."""
-    return path.with_name(f"{path.name}.partial{suffix}")
-
-
-def check_place(path: Path | None, resume: bool, force: bool) -> None:
-    """Raise BridoError if a file cannot be begun, or resumed; before a model is loaded."""
-    if path is None or path == STDOUT:
-        if resume:
-            raise BridoError("--resume goes on with a file: name it with --output")
-        return
-    check_output(path, force)
-    if path.suffix == ".gz":
-        raise BridoError(
-            f"--output {path}: summarize does not pack its lines: name a file FILE.jsonl"
-        )
-    partial = partial_of(path)
-    if not resume and partial.exists() and partial.stat().st_size:
-        with suppress(OSError), partial.open("rb") as file:
-            _lock(file, path)
-        raise BridoError(
-            f"--output: {partial} holds the summaries of a command that was stopped: go on with "
-            f"--resume, or delete it"
-        )
+            reason = "the disk is full" if is_disk_full(error) else error.strerror
+            raise BridoError(f"{self._partial} cannot be written: {reason}") from error
 
 
 def _lock(file: BinaryIO, path: Path) -> None:

@@ -9,6 +9,7 @@ from brido.summarizer.model import changed, usage_in
 from brido.summarizer.usage import USAGE_FILE, Usage, usage_of
 from brido.utils.errors import BridoError, close_to
 from brido.utils.progress import say
+from brido.utils.sections import checked
 from brido.utils.stored import read_json
 from brido.work.settings import RuntimeSettings
 
@@ -114,20 +115,17 @@ def runtime_for(model: ChosenModel, options: Mapping[str, Any]) -> RuntimeSettin
     Raises:
         BridoError: a value does not fit.
     """
-    from pydantic import ValidationError
-
     base = model.runtime
     if base is None:
         size = sum(path.stat().st_size for path in model.folder.glob("*.safetensors"))
         base = RuntimeSettings(threads=1 if size < _SMALL else 0)
     given = {key: value for key, value in options.items() if value is not None}
-    try:
-        return RuntimeSettings.model_validate(base.model_dump() | given)
-    except ValidationError as error:
-        problems = [
-            f"--{str(item['loc'][0]).replace('_', '-')}: {item['msg']}" for item in error.errors()
-        ]
-        raise BridoError.from_problems("the summarizer cannot start:", problems) from None
+    heading = "the summarizer cannot start:"
+    return checked(RuntimeSettings, base.model_dump() | given, heading, _option)
+
+
+def _option(key: str) -> str:
+    return f"--{key.replace('_', '-')}"
 
 
 def tell(model: ChosenModel, guided: bool) -> None:
