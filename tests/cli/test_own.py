@@ -5,6 +5,7 @@ import shutil
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from dvc.utils.hydra import apply_overrides
@@ -13,7 +14,7 @@ from tiny_chat import CHATML, chat_tokenizer, tiny_llama
 from tiny_models import SPECIAL, tiny_bart, word_tokenizer
 
 from brido.cli.init import command, limits, model, plan, settings, speed, write
-from brido.cli.init.data import look
+from brido.cli.init.data import Data, look
 from brido.models import gguf
 from brido.models.checkpoint import save
 from brido.models.settings import ReadingSettings
@@ -475,3 +476,27 @@ def test_several_references_and_ids_are_written(checkout, capsys) -> None:
     assert files.id_column == "paper_id"
     said = capsys.readouterr().out
     assert "summaries in tldr, second, further references in references" in said
+
+
+def test_the_seconds_of_a_run_are_those_of_its_stages() -> None:
+    """By hand: 10 tokens are read of a document, 4 are written of a summary, 8 by its batch."""
+    documents = {"train": 100, "validation": 20, "test": 30}
+    splits = {name: SimpleNamespace(kept=count) for name, count in documents.items()}
+    sizes = limits.Limits(
+        limits.TextLengths(10, 10.0, 12), limits.TextLengths(4, 4.0, 6), 64, 64, 24, 1.0, 3, True
+    )
+    recipe = plan.Recipe(2, 0, 3, None, ("vote", "information", "control"), {"guided": 4})
+    how = speed.Speed(read=0.01, write=0.1, learn=0.3)
+    made = plan.Plan(20, 6, 8, 5, 40, 2, ("vote", "information", "control"), ("guided",))
+    seconds = plan.seconds_of(made, Data({}, splits), sizes, how, recipe)
+    learned = 40 * 2 * (10 + 4) * 0.3
+    candidates = (5 + 8) * (10 * 0.01 + 6 * 8 * 0.1)
+    # With its own document and three others; a third of an update.
+    scored = (5 + 8) * (10 + 4 * 6 * 4) * 0.3 / 3
+    validated = 5 * (10 * 0.01 + 2 * 8 * 0.1) + 5 * (10 + 6 * 4) * 0.3 / 3
+    tuned = 3 * (8 * (10 + 6 * 4) * 0.3 + 2 * validated)
+    # Base, three tuned systems, and guided, which reads four documents for each.
+    written = (1 + 3 + 4) * (20 + 20) * (10 * 0.01 + 2 * 8 * 0.1)
+    started = 6 * (14 + 6 * 3 + 4 * (2 + 1))
+    parts = (learned, candidates, scored, tuned, written, started)
+    assert seconds == pytest.approx(sum(parts))
