@@ -84,7 +84,7 @@ def make_place(folder: Path, root: Path) -> str:
     _git(root, *_OURS, "worktree", "add", "--quiet", "-b", branch, str(folder))
     _git(folder, "rm", "-r", "--quiet", "--ignore-unmatch", *_RESULTS)
     _git(folder, *_OURS, "commit", "--quiet", "--allow-empty", "--message", "A project begins")
-    changed = _git(root, "status", "--porcelain", "--", *_CODE).strip()
+    changed = _git(root, "status", "--porcelain", "--", *_CODE)
     return changed and (
         f"the project has the code of the last commit of {root}, without what has changed since: "
         f"{', '.join(line[3:] for line in changed.splitlines()[:3])}"
