@@ -13,7 +13,7 @@ from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING
 from brido.models.decoder_steps import PromptSteps
 from brido.models.interface import Family, ModelParts, States, Steps, Texts
 from brido.models.prompt import Prompt
-from brido.models.replay import can_replay, replayed
+from brido.models.replay import ReplayedSteps, can_replay
 from brido.models.sharing.attention import share_attention
 from brido.models.sharing.packed_rows import CachedStates, PackedStates
 from brido.models.special_tokens import end_tokens, pad_token
@@ -113,7 +113,7 @@ class DecoderOnly(Family):
         shares = self.shares and share_attention(model)
         static = shares and can_replay(model, sources.ids.shape[1], limit)
         steps = PromptSteps(model, sources, limit, shares, static)
-        return replayed(steps, steps.pasts, limit)
+        return ReplayedSteps(steps, limit) if static else steps
 
     def states(
         self, model: PreTrainedModel, sources: Sources, given: Tensor, passes: int

@@ -25,7 +25,7 @@ from brido.models.interface import (
 )
 from brido.models.plain_text import PlainText, encoded
 from brido.models.prompt import EncoderPrompt, own_prefix
-from brido.models.replay import can_replay, replayed
+from brido.models.replay import ReplayedSteps, can_replay
 from brido.models.sharing.attention import share_attention
 from brido.models.special_tokens import SpecialTokens
 from brido.models.tokens import Sources, padded
@@ -119,7 +119,7 @@ class EncoderDecoder(Family):
         if self.shares and share_attention(model):
             static = can_replay(model, 0, limit)
             steps = SharedSteps(model, states, sources.mask, given, limit, static)
-            return replayed(steps, steps.pasts, limit)
+            return ReplayedSteps(steps, limit) if static else steps
         return PlainSteps(model, states, (sources.mask > 0).long(), given)
 
     def states(

@@ -15,13 +15,14 @@ another attention than `sdpa`, or of a family that shares nothing, is not record
 from collections.abc import Callable
 from functools import cache
 from itertools import chain
+from typing import Any
 
 import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
 from brido.models.interface import Steps, has_plain_weights
-from brido.models.sharing.pasts import Pasts, StaticPasts, rows_of
+from brido.models.sharing.pasts import rows_of
 
 # Recording takes about as long as two or three steps.
 LEAST_STEPS = 16
@@ -54,11 +55,6 @@ def can_replay(model: PreTrainedModel, tokens: int, limit: int) -> bool:
     )
 
 
-def replayed(steps: Steps, pasts: Pasts | None, limit: int) -> Steps:
-    """Steps whose keys and values are `pasts`: replayed where those are static, or as they are."""
-    return ReplayedSteps(steps, pasts, limit) if isinstance(pasts, StaticPasts) else steps
-
-
 class ReplayedSteps(Steps):
     """Steps whose keys and values lie in `StaticPasts`; each but the first is a replay.
 
@@ -67,8 +63,9 @@ class ReplayedSteps(Steps):
     rows: where in the batch the caller's rows are; None for all.
     """
 
-    def __init__(self, steps: Steps, pasts: StaticPasts, limit: int) -> None:
-        self.steps, self.pasts, self.limit = steps, pasts, limit
+    def __init__(self, steps: Any, limit: int) -> None:
+        """steps: shared ones (`decoder_steps.py`) with `StaticPasts`, of at most `limit` tokens."""
+        self.steps, self.pasts, self.limit = steps, steps.pasts, limit
         self.given, self.prompts = steps.given, steps.prompts
 
     def start(self, tokens: Tensor, rows_a_document: int) -> Tensor:

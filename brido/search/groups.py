@@ -103,10 +103,8 @@ def _of_group(scores: Tensor, tokens: Tensor, size: int, options: GroupOptions) 
 def forced_choice(running: Tensor, groups: int, token: int) -> StepChoice:
     """Every beam takes `token` last: its score, running [B, N], stays; the model is not asked."""
     scores = running.view(len(running), groups, -1)
-    scores, order = scores.sort(dim=2, descending=True, stable=True)
-    first = torch.arange(0, running.shape[1], scores.shape[2], device=running.device)
-    beams = first[None, :, None] + order
-    tokens = torch.full_like(order, token)
+    beams = torch.arange(running.shape[1], device=running.device).view(1, groups, -1)
+    beams, tokens = beams.expand_as(scores), torch.full_like(scores, token, dtype=torch.long)
     return StepChoice(scores, tokens, beams, torch.full_like(scores, -torch.inf), tokens, beams)
 
 
