@@ -9,7 +9,7 @@ from brido.utils.lazy import lazy
 from brido.utils.signals import end_at_signals
 from brido.utils.waiting import let_threads_sleep
 
-__version__ = "0.4.0"
+__version__ = "0.5.0"
 
 # A command of ours (`python -m brido score`, the stages) imports for seconds before it can answer a
 # signal itself. While Python looks for the module after -m, that is what argv[0] is.
