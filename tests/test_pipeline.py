@@ -86,7 +86,7 @@ def _short(name):
         ("choice.rouge_loss", END),
         ("choice.among", {*EVALUATE_ALL, *END}),
         ("report.bootstrap_samples", END),
-        ("report.length_warning", {"report"}),
+        ("report.length_warning", END),
         ("runtime.batch_tokens", set()),
     ],
 )

@@ -154,6 +154,22 @@ def test_better_means_more_than_so_many_standard_errors(better, errors, kept):
     assert (name, reason) == (("new", "best") if kept else ("base", "not clearly better"))
 
 
+def test_two_documents_have_a_standard_error_and_one_has_none():
+    base = system("base", [0.0] * 30)
+    two, one = ([1.0] * measured + [nan] * (30 - measured) for measured in (2, 1))
+    _, first, second = choose([base, system("two", [0.5, *two[1:]]), system("one", one)], FREE).rows
+    assert first.standard_error == pytest.approx(0.25)
+    assert math.isnan(second.standard_error)
+
+
+def test_references_without_a_word_excuse_no_length():
+    how = ChoiceSettings(rouge_loss=None, length_change=0.25)
+    systems = [system("base", coins(50)), system("long", coins(80), 20.0)]
+    for words in (None, 0.0):
+        assert choose(systems, how, reference_words=words).chosen == "base"
+    assert choose(systems, how, reference_words=20.0).chosen == "long"
+
+
 def test_the_row_of_a_system_by_hand():
     base = system("base", [0.0] * 20 + [1.0] * 5, 10.0, 30.0)
     new = system("new", [1.0] * 10 + [0.0] * 10 + [1.0] * 4 + [nan], 11.0, 29.5)

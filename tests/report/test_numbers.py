@@ -65,6 +65,15 @@ def test_without_base_or_a_control_nothing_is_compared_with_them(run):
     assert list(untrained.differences) == ["vote - base", "control - base"]
 
 
+def test_a_system_of_which_nothing_was_measured_has_no_row(run):
+    tables, decoded = run
+    rows = [{"id": f"d{place}", "rouge.r1": None, "detail": "{}"} for place in range(4)]
+    schema = evaluation_schema(["rouge.r1"])
+    write_table(tables["reference"], [rows], schema, {"signature": {}})
+    numbers = measure(tables, decoded, SETTINGS, "", None, [])
+    assert list(numbers.systems) == ["base", "vote", "control"]
+
+
 def test_headline_json_has_base_what_is_kept_and_the_control_and_numbers_alone(run):
     numbers = measure(*run, SETTINGS, "abc", "control", ["vote", "control"])
     found = headline(numbers, {"by": "mentions.unsupported", "chosen": "vote"})

@@ -106,6 +106,7 @@ def test_what_dvc_compares_are_numbers_of_base_the_kept_system_and_the_control(f
     assert {key: compared["chosen"][key] for key in places} == {
         key: own[metric][key]["mean"] for key, metric in places.items()
     }
+    assert "length" not in compared["chosen"]
     assert compared["chosen"]["words"] == own["extractiveness"]["length"]["mean"]
     gap = dict(kept["differences"]["vote - control"]["rouge"]["r1"])
     del gap["documents"]
