@@ -11,7 +11,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 
 from brido.models.family import family_of
-from brido.models.loading import MOST_UNUSED, SMALLEST_SHARE, weights
+from brido.models.loading import MOST_UNUSED, SMALLEST_SHARE, check_place, weights
 from brido.models.tokens import spells_only
 from brido.utils.errors import BridoError, first_line, short, some
 
@@ -24,15 +24,13 @@ def check_folder(folder: Path) -> None:
     """Check the files of a checkpoint before anything of them is loaded.
 
     Raises:
-        ValueError: the model is in a folder inside; a file is a pointer of git-lfs; an index leads
-            out of the folder or files of weights are missing; weights are quantized, whether
-            settings say so or not.
+        ValueError: see `check_place`; a file is a pointer of git-lfs; an index leads out of the
+            folder or files of weights are missing; weights are quantized, whether settings say so
+            or not.
         Exception: what a parser raises for files that are damaged.
     """
     config = folder / "config.json"
-    inside = sorted({path.parent.name for path in folder.glob("checkpoint-*/*config.json")})
-    if inside and not config.is_file() and not (folder / "adapter_config.json").is_file():
-        raise ValueError(f"its models are in folders inside, name one of them: {some(inside, 9)}")
+    check_place(folder)
     for path in folder.iterdir():
         if path.is_file() and path.suffix in (".safetensors", ".bin", ".json", ".model"):
             with path.open("rb") as file:

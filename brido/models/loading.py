@@ -26,16 +26,11 @@ def pretrained(kind: Any, source: Any, **how: Any) -> Any:
 
     Raises:
         BridoError: the checkpoint cannot be loaded without code of its own, or of the hub.
-        ValueError: it is an adapter, or holds one.
+        ValueError: see `check_place`.
         Exception: what transformers raises for a checkpoint that is damaged.
     """
-    # transformers would put it into the model, and save the adapter alone.
-    if isinstance(source, str | Path) and Path(source, "adapter_config.json").is_file():
-        raise ValueError(
-            "it holds a PEFT adapter (adapter_config.json): name its base model as the source and "
-            "this folder as `checkpoints.NAME.adapter`; where it is merged into the weights, "
-            "remove that file"
-        )
+    if isinstance(source, str | Path):
+        check_place(Path(source))
     is_model = kind.__name__.startswith("AutoModel") or hasattr(kind, "base_model_prefix")
     if is_model and "gguf_file" not in how:
         _check_kernels(source, how.get("revision"))
@@ -51,6 +46,24 @@ def pretrained(kind: Any, source: Any, **how: Any) -> Any:
             f"{source} needs Python code of its own, and brido never runs such code: choose a "
             "model that transformers knows without it"
         ) from None
+
+
+def check_place(folder: Path) -> None:
+    """Check that a folder holds a model itself.
+
+    Raises:
+        ValueError: it holds an adapter, or models in folders inside, as a Trainer writes them.
+    """
+    # transformers would put an adapter into the model, and save it alone.
+    if (folder / "adapter_config.json").is_file():
+        raise ValueError(
+            "it holds a PEFT adapter (adapter_config.json): name its base model as the source and "
+            "this folder as `checkpoints.NAME.adapter`; where it is merged into the weights, "
+            "remove that file"
+        )
+    inside = sorted({path.parent.name for path in folder.glob("checkpoint-*/*config.json")})
+    if inside and not (folder / "config.json").is_file():
+        raise ValueError(f"its models are in folders inside, name one of them: {some(inside, 9)}")
 
 
 def _check_kernels(source: Any, revision: str | None) -> None:

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from brido.candidates.decoding import model_kind, read_object, search_settings
+from brido.models.loading import check_place
 from brido.models.settings import ReadingSettings
 from brido.search import SearchSettings
 from brido.search.settings import GuidanceSettings
 from brido.summarizer.usage import Usage, read_usage
 from brido.summarizer.writer import Writing
-from brido.utils.errors import ArgumentError, BridoError, close_to, quoted
+from brido.utils.errors import ArgumentError, BridoError, close_to, parsing, quoted
 from brido.utils.sections import checked
 
 # What a model without brido.json reads at most, if it can.
@@ -67,6 +68,8 @@ def check_folder(folder: Path) -> None:
     """Raise BridoError if there is no model in the folder."""
     if not folder.exists():
         raise BridoError(f"{folder}: there is no such folder (a model of a hub: download it first)")
+    with parsing(lambda reason: f"{folder} is not a model: {reason}"):
+        check_place(folder)
     config = folder / "config.json"
     if not config.is_file():
         made = "" if folder.is_dir() else "; it is a file, and a model is a folder"

@@ -11,6 +11,7 @@ from peft import LoraConfig, get_peft_model
 from safetensors.torch import load_file, save_file
 from transformers import AutoModelForSeq2SeqLM
 
+from brido import Summarizer
 from brido.checkers.minicheck import MiniCheck
 from brido.models.checkpoint import store_checkpoint
 from brido.utils.errors import BridoError
@@ -124,6 +125,13 @@ def test_files_that_are_not_what_they_seem(folder, tmp_path, change, said):
     assert said in str(error.value)
     assert "weights_only" not in str(error.value)
     assert not (tmp_path / "stored").exists()
+
+
+@pytest.mark.parametrize("change", [adapter, trainers])
+def test_summarize_says_what_a_folder_holds_in_place_of_a_model(folder, change):
+    change(folder)
+    with pytest.raises(BridoError, match="is not a model: .*(PEFT adapter|checkpoint-500)"):
+        Summarizer.load(folder)
 
 
 def test_half_precision_and_shards_of_the_folder_are_stored(folder, tmp_path):

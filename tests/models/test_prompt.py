@@ -200,6 +200,19 @@ def test_a_document_may_stand_in_any_place(text):
     ids, kept = prompt.fit(DOCUMENT, len(prompt.ids(DOCUMENT)) - 1)
     assert 0 < len(kept) < len(DOCUMENT)
     assert ids == prompt.ids(kept)
+    limit = len(prompt.ids(DOCUMENT)) - 4
+    assert limit - 2 <= len(prompt.fit(DOCUMENT, limit)[0]) <= limit
+
+
+def test_a_long_document_is_tokenized_whole_and_cut(monkeypatch):
+    read, tokens = [], Prompt.tokens
+    monkeypatch.setattr(
+        Prompt, "tokens", lambda self, text: read.append(len(text)) or tokens(self, text)
+    )
+    prompt = made()
+    ids, kept = prompt.fit("the cat sat in the café. " * 400, 300)
+    assert len(ids) == 300
+    assert read == [10_000, 0, len(kept)]
 
 
 HOSTILE = {
