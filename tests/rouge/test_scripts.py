@@ -113,6 +113,11 @@ def test_words_of_scripts(text, expected):
     assert words(text) == expected.split()
 
 
+def test_words_with_other_letters_are_not_stemmed():
+    found = rouge_matrix(["naïves lorries"], ["naïve lorry"], ["rouge1"], tokenizer="unicode")
+    assert found["rouge1"] == 0.5
+
+
 def test_equal_and_unlike_texts_without_letters_of_ascii_differ():
     texts = ["猫在垫子上睡觉。", "猫在垫子上睡觉。", "今天下雨很大。"]
     default = similarity_matrix(texts, texts[0], "harmonic_r1_r2")
