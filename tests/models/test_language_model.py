@@ -5,6 +5,7 @@ import tiny_models
 import torch
 from safetensors.torch import load_file, save_file
 from tiny_models import build_model, build_sources, tiny_bart, word_tokenizer
+from tokenizers import processors
 
 from brido.models import LanguageModel
 from brido.models.language_model import columns_first, written_with
@@ -45,6 +46,11 @@ def test_the_brio_prefix_is_the_tokenizers_own_first_token_if_it_has_one():
     targets = language(prefix="brio").write([["w1 w2"]], None, limit=9)
     assert targets.ids.tolist() == [[[0, 5, 6, 2]]]
     assert targets.lengths.tolist() == [[3]]
+    model = language(prefix="brio")
+    model.tokenizer.backend_tokenizer.post_processor = processors.TemplateProcessing(
+        single="$A </s>", special_tokens=[("</s>", 2)]
+    )
+    assert model.write([["w1 w2"]], None, limit=9).ids.tolist() == [[[2, 5, 6, 2]]]
     tokens = {"pad_token_id": 0, "eos_token_id": 1, "decoder_start_token_id": 0}
     for prefix in ("brio", "generation"):
         model = language(prefix=prefix, **tokens)

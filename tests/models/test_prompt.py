@@ -143,6 +143,11 @@ def test_a_plain_prompt_and_its_space():
     assert TOKENIZER.convert_ids_to_tokens(made().answer("cat")) == ["c", "a", "t"]
 
 
+def test_an_answer_that_would_join_a_word_of_the_prompt_stands_alone():
+    prompt = made(None, prompt="{{ document }} th")
+    assert TOKENIZER.convert_ids_to_tokens(prompt.answer("e")) == ["e"]
+
+
 @pytest.mark.parametrize("template", [LINES, INST, CHATML])
 @pytest.mark.parametrize("tokenizer_of", [sentencepiece_tokenizer, chat_tokenizer])
 def test_an_answer_has_the_tokens_that_it_has_in_the_whole_chat(tokenizer_of, template):
