@@ -50,6 +50,8 @@ def command(key: str, schema: bool, write: bool) -> None:
     if schema:
         click.echo(json.dumps(Params.model_json_schema(), indent=1))
     elif write:
+        if not PAGE.is_file():
+            raise BridoError(f"--write: {PAGE} is not here: go to the folder of the repository")
         for path, text in generated().items():
             replace_params(text) if path == PARAMS_FILE else write_text(path, text)
             click.echo(f"{path} is up to date")

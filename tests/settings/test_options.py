@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
+import pytest
 from click.testing import CliRunner
 from ruamel.yaml import YAML
 
@@ -14,6 +15,8 @@ from brido.settings.load import PREVIOUS, load_params
 from brido.settings.params import Params
 from brido.settings.presets import flatten
 from brido.settings.text import first_sentence, settings
+from brido.utils.commands import invoke
+from brido.utils.errors import BridoError
 from brido.utils.sections import forms
 
 ROOT = Path(__file__).parents[2]
@@ -108,3 +111,10 @@ def starred(key: str) -> str:
     """A key with `*` for a name of the user's."""
     key = re.sub(r"^(checkpoints|generation|reading|tuned|variants)\.\w+", r"\1.*", key)
     return re.sub(r"^runtime\.endpoints\.\w+", "runtime.endpoint", key)
+
+
+def test_files_are_written_in_a_checkout_alone(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(BridoError, match="folder of the repository"):
+        invoke(command, ["--write"])
+    assert list(tmp_path.iterdir()) == []
