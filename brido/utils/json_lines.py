@@ -2,16 +2,12 @@
 
 import json
 import math
-import re
 from types import NoneType
 from typing import Any
 
 from brido.utils.errors import BridoError, parsing, quoted, some
 
 HALF_PAIR = "a text holds half of a surrogate pair (such as \\ud800), which is not a character"
-_HALF_PAIR = re.compile("[\ud800-\udfff]")
-# Larger whole numbers are not exact as floats.
-_LARGEST_COUNT = 2**53
 
 
 def parse_object(text: str | bytes) -> dict[str, Any]:
@@ -97,20 +93,3 @@ def is_number(value: Any) -> bool:
         return math.isfinite(value)
     except OverflowError:  # a whole number of hundreds of digits
         return False
-
-
-def count_of(value: Any) -> int | None:
-    """The whole number from 0 to 2**53 that a stranger wrote, as a number or as text.
-
-    None for anything else: negative, not finite, with a fraction, larger, true, not a number.
-    """
-    try:
-        number = -1.0 if isinstance(value, bool) else float(value)
-    except (TypeError, ValueError, OverflowError):
-        return None
-    return int(number) if 0 <= number <= _LARGEST_COUNT and number.is_integer() else None
-
-
-def whole_text(text: str) -> str:
-    """The text with U+FFFD in place of every half of a surrogate pair."""
-    return _HALF_PAIR.sub("\ufffd", text)
