@@ -1,6 +1,7 @@
 """Kendall's tau, top-1, the learning rates, and what a run keeps of its updates."""
 
 import math
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from types import SimpleNamespace
@@ -115,6 +116,16 @@ def test_the_ranker_is_validated_without_dropout(make_task) -> None:  # type: ig
     expected = rank_measures(scored, batch.scores.numpy())
     expected |= {"log_p_elected": per_token[:, 0].mean(), "log_p_rest": per_token[:, 1:].mean()}
     assert results[0] == pytest.approx(expected, rel=1e-5)
+
+
+def test_texts_that_fill_up_a_batch_count_in_no_measure(make_task, validation) -> None:  # type: ignore[no-untyped-def]
+    task: ContrastiveTask = make_task()
+    model, (first, second) = tiny_bart().eval(), (validation[0], validation[1])
+    short = replace(first, candidates=first.candidates[:2], scores=[0.9, 0.1])
+    alone = [validate_ranker(model, task.batches, [one], 0.6, 1) for one in (short, second)]
+    both = validate_ranker(model, task.batches, [short, second], 0.6, 2)
+    means = {name: np.mean([one[name] for one in alone]) for name in both}
+    assert both == pytest.approx(means, rel=1e-5)
 
 
 def test_log_p_of_the_best_and_of_the_others_by_hand() -> None:
