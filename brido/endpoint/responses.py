@@ -1,11 +1,15 @@
 """What a server sends back to a call, read: an answer, an error, or nothing of use."""
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from brido.endpoint.answers import CUT, FILTERED, NO_ANSWER, Answer
-from brido.utils.json_lines import count_of, whole_text
+
+_HALF_PAIR = re.compile("[\ud800-\udfff]")
+# No text has more tokens; a count is kept in a column of 64 bits.
+_MOST_TOKENS = 2**53
 
 
 class Unreadable(Exception):
@@ -27,7 +31,7 @@ class ErrorBody(Exception):
             error = error["error"]
         described = error if isinstance(error, Mapping) else {"message": error}
         code, kind = described.get("code"), described.get("type")
-        status = count_of(code) or 0
+        status = _count(code)
         self.status = status if 400 <= status < 600 else None
         self.code = str((kind if self.status else code) or described.get("status") or kind or "")
         self.param = str(described.get("param") or "")
@@ -60,7 +64,7 @@ def read_response(content: bytes) -> Answer:
         if not (prompt or answer):
             raise Unreadable from None
         text, reason, refused = "", NO_ANSWER, False
-    text, reason, served = map(whole_text, (text, reason, served))
+    text, reason, served = (_HALF_PAIR.sub("\ufffd", one) for one in (text, reason, served))
     return Answer(text, reason, refused, served, prompt, answer)
 
 
@@ -115,9 +119,18 @@ def _tokens_paid(usage: Any) -> tuple[int, int]:
     """Prompt and answer tokens as the server counts them; zeros if one is not a count."""
     usage = usage if isinstance(usage, Mapping) else {}
     prompt, answer, total = (
-        count_of(usage.get(f"{kind}_tokens", 0)) for kind in ("prompt", "completion", "total")
+        _count(usage.get(f"{kind}_tokens", 0)) for kind in ("prompt", "completion", "total")
     )
-    if prompt is None or answer is None:
+    if prompt < 0 or answer < 0:
         return 0, 0
     # Gemini counts thoughts in the total alone, and has them paid for as answers.
-    return prompt, max(answer, (total or 0) - prompt)
+    return prompt, max(answer, total - prompt)
+
+
+def _count(value: Any) -> int:
+    """A whole number from 0 to 2**53 that was sent as a number or as text; else -1."""
+    try:
+        number = -1.0 if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        return -1
+    return int(number) if 0 <= number <= _MOST_TOKENS and number.is_integer() else -1
