@@ -74,11 +74,14 @@ def answers() -> Iterator[Record]:
     yield _answer("what the preset's choice keeps - base", runs, by_menu)
     for name, belongs in GROUPS.items():
         yield _answer(f"... {name}", [run for run in runs if belongs(run)], by_menu)
-    yield _answer("the best of all that were tried - base", runs, by_default)
+    yield _answer("chosen among all that were tried - base", runs, by_default)
     world = [run for run in runs if run.setting in WORLD]
     yield _answer("vote - base", world, always("vote"))
     yield _answer("vote - control", world, always("vote"), "control")
     yield _answer("vote - brio", world, always("vote"), "brio")
+    yield _answer(
+        "the same runs as below, at their own length", _length_runs(), kept_by(among=ORDERS)
+    )
     equal = [_at_base_length(run) for run in _length_runs()]
     yield _answer("at base's length: kept - base", equal, kept_by(among=ORDERS))
     yield _answer("at base's length: kept - control", equal, kept_by(among=ORDERS), "control")
@@ -87,14 +90,15 @@ def answers() -> Iterator[Record]:
 def _answer(question: str, runs: Sequence[Options], rule: Rule, other: str = "base") -> Record:
     kept = [(run.test[name], run.test[other]) for run in runs if (name := rule(run)) is not None]
     good = gaps(kept)
+    sound = [100 * (a.sound - b.sound) for a, b in kept if not np.isnan(a.sound)]
     return {
         "difference, in points": question,
         "runs": f"{len(good)}",
         "good": points(good, bold=True),
         "worst run": f"{min(good):+.1f}",
-        "sound": points([100 * (a.sound - b.sound) for a, b in kept if not np.isnan(a.sound)]),
-        "unsupported": points(gaps(kept, "unsupported")),
-        "ROUGE-1": points([a.r1 - b.r1 for a, b in kept]),
+        "sound": points(sound, bold=True),
+        "unsupported": points(gaps(kept, "unsupported"), bold=True),
+        "ROUGE-1": points([a.r1 - b.r1 for a, b in kept], bold=True),
     }
 
 
@@ -117,7 +121,7 @@ def regimes() -> Iterator[Record]:
             "ROUGE-1": _ends(runs, lambda row: row.r1),
             "words": _ends(runs, lambda row: row.words),
             "kept": ", ".join(f"{name} {count}" for name, count in kept.items()),
-            "all tried - base": points(gains(runs, by_default)),
+            "all tried - base": points(gains(runs, by_default), bold=True),
         }
 
 
@@ -180,7 +184,7 @@ def choices() -> Iterator[Record]:
         yield {
             "rule": label,
             "runs": f"{len(runs)}",
-            "good - base": points(won),
+            "good - base": points(won, bold=True),
             "worst run": f"{min(won):+.1f}",
             "below the best": f"{np.mean(behind):.1f}",
             "ROUGE-1": f"{np.mean([own.r1 - base.r1 for own, base, _ in kept]):+.1f}",

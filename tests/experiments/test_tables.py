@@ -72,10 +72,11 @@ def test_the_text_counts_the_runs():
     won = replay.gains(runs, replay.by_menu)
     page = " ".join(tables.PAGE.read_text(encoding="utf-8").split())
     assert min(won) >= 0
-    assert f"on average of {len(runs)} runs. None ended below base" in page
+    assert f"None of {len(runs)} runs ended below base" in page
     better = tables.better_on_validation()
     worse = sum(value < 0 for value in better)
-    assert f"documents in {worse} of {len(better)} cases, never by two points" in page
+    assert f"{len(better)} systems were better than base" in page
+    assert f"On test documents {worse} of them were worse" in page
     assert min(better) > -2
     # None of n: the largest share of losing runs under which that happens once in twenty times.
     at_most = [100 * (1 - 0.05 ** (1 / count)) for count in (len(runs), 6)]
