@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from brido.settings.load import load_params
 from brido.settings.params import Params
 from brido.utils.errors import BridoError, run_command
+from brido.work.worker import usable_cores
 from stages.seconds import SHOWN_LATER, begin_run
 
 # What the lanes have in common; `dvc repro` makes what these need.
@@ -52,7 +53,7 @@ def lanes_at_once(params: Params) -> int:
     """One lane a core; one alone where a stage uses all cores, or a GPU that lanes would share."""
     launched = os.environ.get("BRIDO_LAUNCH")
     alone = params.runtime.threads != 1 or launched or shutil.which("nvidia-smi")
-    return 1 if alone else os.cpu_count() or 1
+    return 1 if alone else usable_cores()
 
 
 def lanes(params: Params) -> list[list[str]]:
@@ -67,9 +68,8 @@ def lanes(params: Params) -> list[list[str]]:
         for name, variant in params.variants.items()
         if variant.checkpoint not in params.tuned
     ]
-    others = [
-        [*(["elect"] if name == "elected" else []), f"evaluate@{name}"] for name in params.systems
-    ]
+    own = {"base": ["decode_base"], "elected": ["elect"]}
+    others = [[*own.get(name, []), f"evaluate@{name}"] for name in params.systems]
     return [*tuned, *variants, *others]
 
 

@@ -85,10 +85,10 @@ def core_workers(runtime: RuntimeSettings) -> Workers:
     """Return a worker for each core of `runtime.threads`, or that this process may use."""
     if runtime.engine == "ray":
         return Workers(ray=runtime.ray, number=runtime.workers)
-    return Workers(["cpu"] * (runtime.threads or _cores()))
+    return Workers(["cpu"] * (runtime.threads or usable_cores()))
 
 
-def _cores() -> int:
+def usable_cores() -> int:
     """How many cores this process may use: Slurm and Docker give it a part of the machine's."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))

@@ -24,7 +24,7 @@ def test_lanes_name_stages_of_dvc_yaml_and_leave_none_of_a_system_out():
     assert len(targets) == len(set(targets))
     assert set(targets) <= listed
     # What is left runs before all lanes, or after them.
-    before = {"download", "pool", "pairwise", "needs", "decode_base", "support", "likelihood"}
+    before = {"download", "pool", "pairwise", "needs", "support", "likelihood"}
     rest = {name.split("@")[0] for name in listed - set(targets)}
     assert rest == before | {"checkpoint", "generate", "choose", "report"}
 
