@@ -50,7 +50,7 @@ def test_the_checkpoint_of_a_variant_alone_is_made_before_its_lane():
 @pytest.mark.parametrize("threads", [0, 2])
 def test_stages_that_use_all_cores_run_one_by_one(monkeypatch, threads):
     monkeypatch.setattr(driver.shutil, "which", lambda name: None)
-    monkeypatch.setattr(driver.os, "cpu_count", lambda: 8)
+    monkeypatch.setattr(driver, "usable_cores", lambda: 8)
     monkeypatch.delenv("BRIDO_LAUNCH", raising=False)
     assert driver.lanes_at_once(check_params(BASE)) == 8
     assert driver.lanes_at_once(check_params(BASE | {"runtime": {"threads": threads}})) == 1
