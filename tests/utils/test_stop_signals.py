@@ -55,12 +55,13 @@ def test_a_command_at_work_ends_with_a_sentence(tmp_path, number):
     (tmp_path / "sitecustomize.py").write_text(
         "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
     )
-    process = command("brido", "score", "-", site=tmp_path)
-    process.stdin.write('{"candidates": ["a", "b"]}\n')
-    process.stdin.flush()
-    assert "ranks" in process.stdout.readline()  # and now it waits for the next line
+    # More than a pipe holds: it waits until somebody reads on.
+    lines = tmp_path / "many.jsonl"
+    lines.write_text('{"candidates": ["a", "b"]}\n' * 5000)
+    process = command("brido", "score", str(lines), site=tmp_path)
+    assert "ranks" in process.stdout.readline()
     process.send_signal(number)
-    # Its input stays open, as a terminal's does: a signal that C code swallows comes once more.
+    # Its output stays open, as a terminal's does: a signal that C code swallows comes once more.
     assert process.wait(timeout=600) == 128 + number
     said = process.communicate()[1]
     assert said == "interrupted; finished work is kept, run again to go on\n"
