@@ -168,9 +168,8 @@ def test_splits_that_stand_in_train_are_said(tmp_path: Path, file):
         rows = [{**row, "fname": f"{split}{row['fname']}"} for row in dialogues(20)]
         files[split] = [write(tmp_path / f"{split}.jsonl", rows)]
     told = look(files, None, ["summary1"], "fname").doubts
-    assert "validation: all 20 " in told[0]
-    assert "--validation" in told[0]
-    assert "test: all 20 " in told[1]
+    assert "validation: of 20 documents 20 stand in train" in told[0]
+    assert "test: of 20 documents 20 stand in train" in told[1]
 
 
 def test_doubtful_texts_are_said():

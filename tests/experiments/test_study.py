@@ -60,7 +60,7 @@ def test_the_default_s_plan_adds_arms_to_the_default_and_changes_nothing_else():
     changed = {
         key.split(".")[0] for key in own.keys() | shipped.keys() if own.get(key) != shipped.get(key)
     }
-    assert changed <= {"tuned", "evaluation"}
+    assert changed <= {"tuned", "evaluation", "pool"}
 
 
 def test_a_plan_s_unknown_key_and_impossible_value_are_named(tmp_path):

@@ -211,7 +211,6 @@ def test_other_documents_are_refused(project):
         (paths.evaluation("vote", "test"), "evaluate"),
         (paths.decoded("vote", "validation"), "decode@vote"),
         (paths.decoded("guided", "validation"), "vary@guided"),
-        (paths.checkpoint("vote") / "generation_config.json", "train@vote"),
     ],
 )
 def test_missing_tables_are_named_with_their_stage(project, path, stage):

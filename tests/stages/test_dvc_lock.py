@@ -2,14 +2,12 @@
 
 from pathlib import Path
 
-import pytest
 from dvc.repo import Repo
 from ruamel.yaml import YAML
 
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.xfail(reason="dvc.lock is made anew at the end of the work", strict=True)
 def test_the_lock_has_the_stages_of_dvc_yaml():
     with Repo(str(ROOT)) as repo:
         listed = {stage.addressing for stage in repo.index.stages}

@@ -157,7 +157,7 @@ def test_a_dry_run_counts_all_systems_in_one_sum(project, monkeypatch, capsys):
     stage.main()
     shown = capsys.readouterr().out
     assert "geval of reference, base, vote:" in shown
-    assert f"for {14 * 3} answers (0 more are in the store)" in shown
+    assert f"calls to make:  {14 * 3} (0 more answers are in the store)" in shown
     with pytest.raises(BridoError, match=r"no table of vote. `python -m stages.evaluate geval --"):
         evaluate(params, "vote")
     with pytest.raises(BridoError, match="rouge does not ask a server"):

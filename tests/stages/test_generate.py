@@ -191,13 +191,11 @@ def test_nothing_is_taken_over_that_something_else_decides_now(project, written,
         assert len(written) == 18 + 7
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_tokens_are_told_while_a_batch_is_written(project, capsys, workers):
+def test_tokens_are_told_while_a_batch_is_written(project, capsys):
     runtime = {
         "log_seconds": 1e-6,
         "shard_documents": 25,
         "batch_tokens": 10**6,
-        "workers": workers,
     }
     small_project.write_params(project, runtime=runtime)
     run()
@@ -242,7 +240,6 @@ def test_candidates_from_files(project):
 def test_all_problems_of_a_candidates_file_are_named(project):
     rows = candidates_for("train", 17)
     rows[0]["candidates"] = ["only one"]
-    rows.append(rows[3])
     text = "\n".join(json.dumps(row) for row in rows)
     Path("train.jsonl").write_text(text)
     files = dict.fromkeys(("train", "validation"), "train.jsonl")
@@ -250,11 +247,19 @@ def test_all_problems_of_a_candidates_file_are_named(project):
     with pytest.raises(BridoError) as error:
         run()
     for part in (
-        "1 ids occur more than once: train-13",
         "1 documents have no candidates: train-17",
         "1 rows: `candidates` must be a list of 4 texts (generation.base.num_candidates): train-16",
     ):
         assert part in str(error.value)
+
+
+def test_an_id_that_stands_twice_in_a_candidates_file_is_named(project):
+    rows = candidates_for("train", 17)
+    Path("train.jsonl").write_text("\n".join(json.dumps(row) for row in [*rows, rows[3]]))
+    files = dict.fromkeys(("train", "validation"), "train.jsonl")
+    small_project.write_params(project, generation=FILES | {"files": files})
+    with pytest.raises(BridoError, match="train-13"):
+        run()
 
 
 def test_two_processes_make_the_same_bytes(project, capsys):

@@ -1,6 +1,7 @@
 """A server's candidates are voted on, scored and exported where no model is named base."""
 
 import importlib
+import itertools
 import json
 import sys
 from pathlib import Path
@@ -60,8 +61,12 @@ def stage(monkeypatch, name, *arguments):
     importlib.import_module(f"stages.{name}").main()
 
 
+CALLS = itertools.count()
+
+
 def answer(question):
-    number = sum(map(ord, question)) % 97
+    """Each call of a prompt gets another answer."""
+    number = (sum(map(ord, question)) + 7 * next(CALLS)) % 97
     return f"The {NOUNS[number % 5]} was closed, and {number} people came."
 
 
@@ -108,8 +113,8 @@ def write_and_run(folder, monkeypatch):
 def test_scores_and_pairs_come_without_a_base(served):
     pool = read_rows(paths.pool("train"), POOL, "")
     assert len(read_rows(paths.scores("vote", "train"), SCORES, "")) == len(pool) > 0
-    done = CliRunner().invoke(group, ["export", "preferences", "-o", "pairs.jsonl"])
-    assert done.exit_code == 0
+    done = CliRunner().invoke(group, ["export-pairs", "-o", "pairs.jsonl"])
+    assert done.exit_code == 0, done.output
     assert (served / "pairs.jsonl").read_text().count("\n") > 20
 
 
@@ -124,7 +129,7 @@ def test_what_needs_a_base_says_so(served, monkeypatch, name, arguments):
 
 
 def test_messages_as_base_gets_them_need_a_base(served):
-    arguments = ["export", "preferences", "--chat", "-o", "chat.jsonl"]
+    arguments = ["export-pairs", "--chat", "-o", "chat.jsonl"]
     done = CliRunner().invoke(group, arguments)
     assert isinstance(done.exception, BridoError)
     assert "checkpoints.base.source" in str(done.exception)
