@@ -101,7 +101,8 @@ class Sensitivity:
         """What a verdict begins with; exact: the check knows the truth, as on the world."""
         text = f"{self.sentence(name)}."
         if exact:
-            return f"{text} That is so: those tell what their documents do not."
+            text = text.replace("your own summaries", "the references")
+            return f"{text} That is so: these tell what their documents do not."
         if self.answers:
             return f"{text} The same check chooses and measures."
         return (

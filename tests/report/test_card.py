@@ -54,7 +54,7 @@ def test_the_card_says_base_data_settings_metrics_and_limits(project: Path) -> N
     )
     assert rows.count("ROUGE") == 3
     assert "Mentions" in rows
-    # Signatures as they are in metrics/signatures.json.
+    # Signatures as they are in metrics/intervals.json.
     assert '"implementation"' in text or '"signature"' in text or '"rouge": {' in text
     assert "of no use for real text" in text
     assert str(project) not in card
