@@ -36,7 +36,7 @@ _LETTERS = rf"\w[\w\u0300-\u036f{UNSEEN}]*"
 # The speaker of a turn, at its start: "Anna: It rains." Bounded, so that a word of a million
 # letters takes no square of them.
 _SPEAKER = re.compile(rf"(?<!\w)(\w[\w\u0300-\u036f{UNSEEN}]{{0,40}}):(?=\s)")
-# Speakers that are a role: they name nobody.
+# Speakers that are a role, not a name.
 _ROLES = frozenset(
     """doctor patient guest family clinician nurse speaker person agent customer caller interviewer
     interviewee participant moderator user assistant client host operator man woman""".split()  # noqa: SIM905
