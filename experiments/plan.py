@@ -130,14 +130,14 @@ def _make_run(
 
 
 def changed(params: Mapping[str, Any], changes: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """A copy of params.yaml with dotted keys changed; BridoError where it lacks one."""
+    """A copy of params.yaml with dotted keys changed or added; `check_params` knows them."""
     copied = copy.deepcopy(dict(params))
     for key, value in changes.items():
         *sections, last = key.split(".")
         place: Any = copied
         for section in sections:
-            place = place.get(section) if isinstance(place, dict) else None
-        if not isinstance(place, dict) or last not in place:
+            place = place.setdefault(section, {}) if isinstance(place, dict) else None
+        if not isinstance(place, dict):
             raise BridoError(f"{name}: params.yaml has no key {key}")
         place[last] = value
     return copied
