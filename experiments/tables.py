@@ -108,6 +108,7 @@ def regimes() -> Iterator[Record]:
         runs = [run for run in planned() if run.setting == setting]
         kept = pd.Series([by_menu(run) for run in runs]).value_counts()
         rows = read_planned()[read_planned().setting == setting]
+        brio = pairs(rows, "vote", "brio")
         yield {
             "regime": setting,
             "runs": f"{len(runs)}",
@@ -115,7 +116,9 @@ def regimes() -> Iterator[Record]:
             "kept - base": points(gains(runs, by_menu), bold=True),
             "kept - control": points(gains(runs, by_menu, "control"), bold=True),
             "vote - control": points(gaps(pairs(rows, "vote", "control")), bold=True),
-            "vote - brio": points(gaps(pairs(rows, "vote", "brio")), bold=True),
+            "vote - brio": points(gaps(brio), bold=True),
+            "its unsupported": points(gaps(brio, "unsupported"), bold=True),
+            "its ROUGE-1": points([one.r1 - two.r1 for one, two in brio], bold=True),
             "unsupported": _ends(runs, lambda row: 100 * share(row, "unsupported")),
             "of references": f"{np.mean([_of_references(run) for run in runs]):.1f}",
             "ROUGE-1": _ends(runs, lambda row: row.r1),
