@@ -21,7 +21,7 @@ pytestmark = pytest.mark.slow
 UV = Path(sysconfig.get_path("scripts")) / "uv"
 # What is tried of each extra: seconds of tests, in every room that calls other packages.
 TESTS = {
-    "": ["tests/vote/test_consensus.py", "tests/rouge/test_stemmer.py"],
+    "": ["tests/vote/test_consensus.py", "tests/checkers/test_said_numbers.py"],
     "torch": ["tests/likelihood/test_likelihood.py", "tests/search/test_own_search.py"],
     "all": ["tests/tables/test_tables.py", "tests/stages/test_train.py"],
 }
