@@ -77,7 +77,7 @@ def choose(folder: Path, system: str) -> None:
 
 def _write_model(folder: Path, system: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "config.json").write_text('{"model_type": "bart"}')
+    (folder / "config.json").write_text('{"model_type": "bart", "is_encoder_decoder": true}')
     (folder / "generation_config.json").write_text('{"max_length": 20}')
     (folder / "tokenizer_config.json").write_text("{}")
     (folder / "model.safetensors").write_text(f"weights of {system}")
