@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,7 @@ def test_a_project_is_a_worktree_with_its_plan_committed(home, clone, monkeypatc
     said = capsys.readouterr().out
     assert f"cd {folder} && dvc repro" in said
     assert f"{folder / 'params.yaml'} is written" in said
+    assert "git checkout -f brido/run" in said
     monkeypatch.chdir(folder)
     # Paths hold in the new folder, and the code is real: DVC stashes and restores what Git tracks.
     assert load_params().data.files.train == [str(home / "a.jsonl")]
@@ -70,6 +72,11 @@ def test_a_project_is_a_worktree_with_its_plan_committed(home, clone, monkeypatc
     assert run(folder, "git", "log", "--format=%s").splitlines() == [
         *["The plan of brido init"] * 3, "A project begins", "start"
     ]  # fmt: skip
+    # As DVC leaves it when an experiment is killed: a commit here would be on no branch.
+    run(folder, "git", "-c", "core.hooksPath=/dev/null", "checkout", "--detach", "-q")
+    for where in ((), (".",)):
+        with pytest.raises(BridoError, match="git checkout -f brido/run"):
+            own(*where, "--train", str(home / "a.jsonl"))
 
 
 def test_a_second_project_of_that_name_has_another_branch(home, clone) -> None:
@@ -105,38 +112,54 @@ def test_a_copy_without_git_is_refused(home, tmp_path, monkeypatch) -> None:
         own("my/run", "--train", "a.jsonl")
 
 
-def files(folder: Path) -> set[str]:
+# Seconds after which `dvc exp run` is killed: while DVC starts, stashes, runs, commits and returns.
+MOMENTS = (0.5, 1.5, 2.5, 3.5, 5)
+PLAIN = ("-c", "commit.gpgSign=false", "-c", "core.hooksPath=/dev/null")
+
+
+def tracked(folder: Path) -> set[str]:
     """What Git has in its index, beside what DVC keeps for itself."""
     names = run(folder, "git", "ls-files").split()
     return {name for name in names if not name.startswith(".dvc/tmp")}
 
 
+def bring_back(folder: Path, corrupt: Path | None = None) -> None:
+    """What the tutorial says: delete what Git calls locked or corrupt, and check out the branch."""
+    common = folder / run(folder, "git", "rev-parse", "--git-common-dir").strip()
+    for named in [*common.rglob("*.lock"), folder / ".dvc/tmp/rwlock", corrupt or folder / "none"]:
+        named.unlink(missing_ok=True)
+    run(folder, "git", *PLAIN, "checkout", "-fq", "brido/killed")
+
+
 @pytest.mark.slow
 def test_experiments_work_in_a_project_after_they_were_killed(home) -> None:
-    own("my/run", "--train", "a.jsonl")
-    folder = home / "my/run"
+    own("my/killed", "--train", "a.jsonl")
+    folder = home / "my/killed"
     run(folder, "dvc", "repro", "download")
-    plain = ("-c", "commit.gpgSign=false", "-c", "core.hooksPath=/dev/null")
-    run(folder, "git", *plain, "commit", "-qm", "The run")
-    tracked, plan = files(folder), (folder / "params.yaml").read_bytes()
+    run(folder, "git", *PLAIN, "commit", "-qm", "The run")
+    before, plan = tracked(folder), (folder / "params.yaml").read_bytes()
     experiment = [sys.executable, "-m", "dvc", "exp", "run", "download", "-S"]
-    for number, name in enumerate((signal.SIGKILL, signal.SIGTERM, signal.SIGKILL)):
+    for number, seconds in enumerate(MOMENTS):
         process = subprocess.Popen(
             [*experiment, f"data.max_documents={30 + number}"],
             cwd=folder, env=environment(), start_new_session=True, stdout=subprocess.DEVNULL,
         )  # fmt: skip
-        time.sleep(2 + number)
-        os.killpg(process.pid, name)
+        time.sleep(seconds)
+        with suppress(ProcessLookupError):  # it may be done
+            os.killpg(process.pid, (signal.SIGKILL, signal.SIGTERM)[number % 2])
         process.wait()
-        # Whatever was left, Git brings the plan back; what DVC's own Git was writing is a lock.
-        assert files(folder) <= tracked
-        common = run(folder, "git", "rev-parse", "--git-common-dir").strip()
-        for lock in Path(common).rglob("*.lock"):
-            lock.unlink()
-        run(folder, "git", "reset", "--hard", "-q")
+        corrupt = None
+        if number == 0:  # a kill may come while Git writes
+            corrupt = folder / run(folder, "git", "rev-parse", "--git-path", "index").strip()
+            corrupt.with_name("index.lock").write_bytes(half := corrupt.read_bytes()[:100])
+            corrupt.write_bytes(half)
+        bring_back(folder, corrupt)
         assert (folder / "params.yaml").read_bytes() == plan
+        assert tracked(folder) == before
+        assert run(folder, "git", "status", "--short") == ""
+        assert run(folder, "git", "branch", "--show-current") == "brido/killed\n"
     assert "Ran experiment" in run(folder, *experiment, "data.max_documents=20")
-    run(folder, "git", "reset", "--hard", "-q")
+    bring_back(folder)
     run(folder, *experiment[:-1], "--queue", "-S", "data.max_documents=21,22")
     run(folder, "dvc", "queue", "start")
     for _ in range(100):
@@ -145,5 +168,5 @@ def test_experiments_work_in_a_project_after_they_were_killed(home) -> None:
             break
         time.sleep(1)
     assert told.count("Success") == 2, told
-    assert files(folder) == tracked
+    assert tracked(folder) == before
     assert run(folder, "git", "status", "--short") == ""

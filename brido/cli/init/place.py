@@ -59,10 +59,24 @@ def check_place(folder: Path, root: Path) -> None:
 
 
 def is_project(folder: Path) -> bool:
-    """Whether a folder is the top of a worktree that `make_place` made."""
-    if not (folder / ".git").is_file():
+    """Whether a folder is the top of a worktree that `make_place` made.
+
+    Raises:
+        BridoError: no branch is checked out in it.
+    """
+    if not (folder / ".git").is_file() or not (folder / "stages").is_dir():
         return False
-    return _git(folder, "branch", "--show-current").startswith(_BRANCH)
+    if not (branch := branch_of(folder)):
+        raise BridoError(
+            f"{folder} has no branch, as after a killed `dvc exp run`: `git checkout -f "
+            f"{_BRANCH}{folder.name}` brings the project back"
+        )
+    return branch.startswith(_BRANCH)
+
+
+def branch_of(folder: Path) -> str:
+    """The branch of a worktree, or ""."""
+    return _git(folder, "branch", "--show-current").strip()
 
 
 def make_place(folder: Path, root: Path) -> str:

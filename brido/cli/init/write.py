@@ -10,7 +10,7 @@ from ruamel.yaml import YAML
 from brido.cli.init.data import Data, look
 from brido.cli.init.limits import Limits, find_limits
 from brido.cli.init.model import Model, another_model, find_model
-from brido.cli.init.place import check_place, checkout, commit, is_project, make_place
+from brido.cli.init.place import branch_of, check_place, checkout, commit, is_project, make_place
 from brido.cli.init.plan import Plan, Recipe, make_plan
 from brido.cli.init.settings import params_text, reading_of
 from brido.cli.init.speed import measure_speed
@@ -52,6 +52,7 @@ def write(
             f"{root} is not a clone of BRIDO: name a folder for a project (`brido init --train "
             "FILE FOLDER`), or run it in a project"
         )
+    project = folder is not None or is_project(root)
     with chdir(root):
         data = look(given, document_column, list(summary_column), id_column)
         found = find_model(model)
@@ -69,13 +70,16 @@ def write(
     changed = make_place(folder, root) if folder else ""
     with chdir(folder or root):
         kept = replace_params(text)
-    if is_project(folder or root):
+    if project:
         commit(folder or root)
     tell_plan(data, found, plan, recipe, minutes, folder)
     if changed:
         click.echo(f"\nwarning: {changed}")
     old = f"; the old one is {kept}" if kept else ""
     click.echo(f"\n{(folder or Path()) / PARAMS_FILE} is written{old}.")
+    if project:
+        branch = branch_of(folder or root)
+        click.echo(f"It is committed: `git checkout -f {branch}` undoes what an experiment left.")
 
 
 def _whole(path: str) -> str:
