@@ -1,59 +1,76 @@
-"""The rows of a command's FILE: bad ones are counted, and too many of them end the command."""
+"""The rows of a command's files: bad ones are counted, and too many of them end the command."""
 
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 from brido.utils.errors import BridoError
-from brido.utils.files import read_rows
+from brido.utils.files import Row, read_rows
 from brido.utils.left_out import LeftOut
 from brido.utils.progress import say
 from brido.utils.text_files import STDIN, standard_input
 
 Values = dict[str, Any]
+# The rows of a file; the text is what messages call it, "" for its own name.
+Reader = Callable[[Path, str], Iterator[Row]]
 
 
 @contextmanager
 def good_rows(
-    file: str, fault: Callable[[Values, int], str], max_bad: float, command: str
+    files: str | Sequence[str],
+    fault: Callable[[Values, int], str],
+    max_bad: float,
+    command: str,
+    read: Reader = read_rows,
 ) -> Iterator[Iterator[tuple[int, Values]]]:
     """A block with (number, values) of the good rows; all rows were looked at before it begins.
 
-    file: `-` for stdin. fault: what is wrong with the values of a row of that number, or "".
+    files: `-` is stdin. fault: what is wrong with the values of a row of that number, or "".
     max_bad: the share of rows that may be left out. command: its name, for messages.
 
     Raises:
-        BridoError: the file cannot be read, or too many rows are bad; the first ones are named.
+        BridoError: files cannot be read (all named), or too many rows are bad, or all; the first
+            ones are named.
     """
-    left_out, bad = LeftOut(), set[int]()
-    with _kept(file) as path:
-        shown, number = "stdin" if file == STDIN else "", 0
-        for number, row in enumerate(read_rows(path, shown), 1):
-            if found := row.problem or fault(row.values, number):
-                left_out.note(found, row.place)
-                bad.add(number)
+    names = [files] if isinstance(files, str) else list(files)
+    shown = ", ".join("stdin" if name == STDIN else name for name in names)
+    left_out, bad, number, problems = LeftOut(), set[int](), 0, list[str]()
+    with _kept(names) as places:
+        for path, label in places:
+            try:
+                for row in read(path, label):
+                    number += 1
+                    if found := row.problem or fault(row.values, number):
+                        left_out.note(found, row.place)
+                        bad.add(number)
+            except BridoError as error:
+                problems.append(str(error))
+        if len(problems) > 1:
+            raise BridoError.from_problems("the files cannot be read:", problems)
+        if problems:
+            raise BridoError(problems[0])
         if problem := left_out.problem(number, max_bad, "--max-bad"):
-            raise BridoError(f"{shown or file}: {problem}")
+            raise BridoError(f"{shown}: {problem}")
         if len(bad) == number:
-            raise BridoError(f"{shown or file}: no good row is left: {left_out.text()}")
+            raise BridoError(f"{shown}: no good row is left: {left_out.text() or 'there is none'}")
         if left_out:
             say(f"{command}: left out {left_out.text()}")
         # No further than before: stdout may be appended to the same file.
-        rows = enumerate(islice(read_rows(path, shown), number), 1)
+        stream = chain.from_iterable(read(path, label) for path, label in places)
+        rows = enumerate(islice(stream, number), 1)
         yield ((place, row.values) for place, row in rows if place not in bad)
 
 
 @contextmanager
-def _kept(file: str) -> Iterator[Path]:
-    """The file; for stdin, which can be read only once, a temporary copy."""
-    if file != STDIN:
-        yield Path(file)
-        return
+def _kept(names: Sequence[str]) -> Iterator[list[tuple[Path, str]]]:
+    """The files with what messages call them; for stdin, which can be read only once, a copy."""
     with tempfile.NamedTemporaryFile(suffix=".jsonl") as copy:
-        shutil.copyfileobj(standard_input(), copy)
-        copy.flush()
-        yield Path(copy.name)
+        if STDIN in names:
+            shutil.copyfileobj(standard_input(), copy)
+            copy.flush()
+        stdin = (Path(copy.name), "stdin")
+        yield [stdin if name == STDIN else (Path(name), "") for name in names]

@@ -14,7 +14,9 @@ class Summary:
     limit. cut: the share of the document's tokens, 0 to 1, that the model did not read.
     unsupported: the numbers and names that the whole document does not hold, with their places in
     `text` (an approximation, see `brido.checkers.mentions`). agreement: the mean similarity of an
-    elected summary with the other candidates, 0 to 1; None without candidates.
+    elected summary with the other candidates, 0 to 1; None without candidates. flaw: why the text
+    is not whole by the rules of `brido.checkers.wholeness` ("words repeated", "a loop", "no end",
+    "too long for its document"), "" where it is.
     """
 
     text: str
@@ -22,6 +24,7 @@ class Summary:
     cut: float = 0.0
     unsupported: tuple[Mention, ...] = ()
     agreement: float | None = None
+    flaw: str = ""
 
     def as_row(self) -> dict[str, Any]:
         """The summary as JSON holds it."""
@@ -33,5 +36,6 @@ class Summary:
                 {"type": each.type, "text": each.text, "start": each.start, "end": each.end}
                 for each in self.unsupported
             ],
+            "flaw": self.flaw,
         }
         return row if self.agreement is None else row | {"agreement": round(self.agreement, 4)}

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from brido.candidates.blocks import WINDOW, too_few
 from brido.candidates.local import Generator, Written
 from brido.checkers.mentions import text_mentions
+from brido.checkers.wholeness import why_not_whole
 from brido.search import SearchSettings
 from brido.search.settings import GuidanceSettings
 from brido.summarizer.election import elect
@@ -107,7 +108,8 @@ class SummaryWriter(Generator):
         for place, document, (text, ended, agreement), share in made:
             mentions = text_mentions(document, text, case_sensitive=True)
             unsupported = tuple(mention for mention in mentions if not mention.supported)
-            summaries[place] = Summary(text, ended, share, unsupported, agreement)
+            flaw = why_not_whole(text, None, None, document)
+            summaries[place] = Summary(text, ended, share, unsupported, agreement, flaw)
         return summaries
 
     def _elected(self, written: Sequence[Written]) -> Iterator[tuple[str, bool, float | None]]:

@@ -78,15 +78,14 @@ def ending_of(path: Path) -> str:
     return (path.with_suffix("") if packed else path).suffix.lower()
 
 
-def text_lines(name: str | Path) -> Iterator[str]:
-    """The lines of a text file of any ending, or of stdin (`-`).
+def text_lines(name: str | Path, shown: str = "") -> Iterator[str]:
+    """The lines of a text file of any ending, or of stdin (`-`). shown: what messages call it.
 
     Raises:
         BridoError: it cannot be read, or is not text in UTF-8 or in UTF-16 with a byte order mark.
     """
-    shown = "stdin" if name == STDIN else name
     with (
-        parsing(lambda reason: f"{shown} cannot be read: {reason}"),
+        parsing(lambda reason: f"{shown or name} cannot be read: {reason}"),
         opened(name) as stream,
     ):
         for number, line in enumerate(decoded_lines(stream), 1):

@@ -1,47 +1,175 @@
-"""The files of `brido summarize`: what can be wrong with the last is said before the first."""
+"""The documents of `brido summarize`: every kind of file, columns, ids, rows that are left out."""
 
+import datetime
+import gzip
 import json
+import os
+import re
+import sys
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from standard_input import stdin
 
-from brido.cli.summarize.documents import GivenDocuments
+from brido.cli.rows import good_rows
+from brido.cli.summarize.documents import DocumentReader
 from brido.utils.errors import BridoError
+from brido.utils.ids import Ids, id_text
+
+TEXTS = [f"w{number} w{number + 1}" for number in range(7)]
 
 
-def test_each_file_is_looked_into_before_the_first_is_summarized(tmp_path) -> None:
-    (tmp_path / "a.jsonl").write_text(json.dumps({"text": "A cat sat."}) + "\n{\n")
-    (tmp_path / "b.csv").write_text("id,words\n1,A dog ran.\n")
-    (tmp_path / "c.csv").write_bytes(b"PK\x03\x04")
-    (tmp_path / "d.csv").write_text("id,text\n")
-    with pytest.raises(BridoError) as error:
-        GivenDocuments([str(tmp_path / name) for name in ("a.jsonl", "b.csv", "c.csv", "d.csv")])
-    _, *problems = str(error.value).splitlines()
-    assert len(problems) == 3
-    for problem, name, words in zip(
-        problems, "bcd", ("keys id, words", "Excel", "no rows"), strict=True
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def read(*files, max_bad=0.9, **options):
+    """The ids and documents of the good rows."""
+    names, ids = list(files) or ["-"], Ids()
+    reader = DocumentReader(names, **options)
+    with good_rows(names, lambda row, _: ids.fault(row["id"]), max_bad, "", reader) as rows:
+        return [(id_text(row["id"]), row["document"].strip()) for _, row in rows]
+
+
+def as_json_lines(rows):
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def files(folder):
+    """The same documents as files of every kind: name -> ids that are expected."""
+    rows = [{"id": f"d{n}", "article": text, "n": n} for n, text in enumerate(TEXTS)]
+    ids, numbers = [row["id"] for row in rows], [*"1234567"]
+    (folder / "a.jsonl").write_text(as_json_lines(rows))
+    (folder / "a.json").write_text(json.dumps(rows, indent=1))
+    (folder / "a.csv").write_text(
+        "id,text\n" + "".join(f"{r['id']},{r['article']}\n" for r in rows)
+    )
+    (folder / "a.tsv").write_text("document\n" + "".join(f"{text}\n" for text in TEXTS))
+    (folder / "a.txt").write_bytes(b"\xef\xbb\xbf" + "\n\n".join(TEXTS).encode())
+    (folder / "a.jsonl.gz").write_bytes(gzip.compress(as_json_lines(rows).encode()))
+    pq.write_table(pa.table({"id": ids, "dialogue": TEXTS}), folder / "a.parquet")
+    return {
+        "a.jsonl": ids, "a.json": ids, "a.csv": ids, "a.tsv": numbers,
+        "a.txt": numbers, "a.jsonl.gz": ids, "a.parquet": ids,
+    }  # fmt: skip
+
+
+def test_every_kind_of_file_gives_the_same_documents_in_order(folder):
+    for name, ids in files(folder).items():
+        assert read(name) == list(zip(ids, TEXTS, strict=True)), name
+
+
+def test_stdin_is_rows_or_texts(monkeypatch):
+    rows = [{"id": f"d{number}", "text": text} for number, text in enumerate(TEXTS)]
+    own = [(f"d{number}", text) for number, text in enumerate(TEXTS)]
+    numbered = [(str(number), text) for number, text in enumerate(TEXTS, 1)]
+    contents = {
+        as_json_lines(rows): own, json.dumps(rows): own, json.dumps(rows, indent=1): own,
+        as_json_lines({"text": text} for text in TEXTS): numbered, "\n\n".join(TEXTS): numbered,
+        "[music] w1": [("1", "[music] w1")],
+    }  # fmt: skip
+    for content, expected in contents.items():
+        for data in (content.encode(), content.encode("utf-16")):
+            monkeypatch.setattr(sys, "stdin", stdin(data))
+            assert read() == expected
+
+
+def test_an_array_without_objects_on_stdin_is_no_text(monkeypatch):
+    for content, words in ((json.dumps(TEXTS), "not a text: 7 .stdin item 1"), ("[]", "empty arr")):
+        monkeypatch.setattr(sys, "stdin", stdin(content))
+        with pytest.raises(BridoError, match=words):
+            read()
+
+
+def test_lines_of_text_are_documents(folder):
+    for first in ("A text, and more.", "Document", "text: a cat sat", "one|two"):
+        (folder / "a.txt").write_text(f"{first}\nA cat sat.\n")
+        assert [text for _, text in read("a.txt")] == [first, "A cat sat."]
+    (folder / "a.csv").write_text('text\nA cat, a dog; both ran.\n"He said, ""no""."\n')
+    assert [text for _, text in read("a.csv")] == ["A cat, a dog; both ran.", 'He said, "no".']
+
+
+def test_files_of_one_name_in_two_folders_have_ids_of_their_own(folder):
+    for name in ("x", "y"):
+        (folder / name).mkdir()
+        (folder / name / "a.txt").write_text("w1\nw2\n")
+    (folder / os.fsdecode(b"a\xe9.txt")).write_text("w1\n")
+    names = ["x/a.txt", "y/a.txt", os.fsdecode(b"a\xe9.txt")]
+    ids = ["x/a.txt", "y/a.txt", "a\\xe9.txt"]
+    assert [name for name, _ in read(*names, whole=True)] == ids
+    assert read("x/a.txt", whole=True) == [("a.txt", "w1\nw2")]
+    numbered = ["x/a.txt:1", "x/a.txt:2", "y/a.txt:1", "y/a.txt:2", "a\\xe9.txt:1"]
+    assert [name for name, _ in read(*names)] == numbered
+    with pytest.raises(BridoError, match="more than once"):
+        read("x/a.txt", "./x/a.txt")
+
+
+def test_ids_are_the_rows_own_whatever_type_they_have(folder, capsys):
+    dates = [datetime.date(2024, 1, 2), None]
+    pq.write_table(pa.table({"ID": dates, "text": ["a", "b"]}), "a.parquet")
+    rows = ['{"id": "007", "text": "c"}', '{"id": 7, "text": "d"}', '{"id": "007", "text": "e"}']
+    (folder / "b.jsonl").write_text("\n".join([*rows, '{"text": "f"}']))
+    # pandas' index has no name.
+    (folder / "c.csv").write_text(",text\n7,e\n9,f\n")
+    for name, ids, said in (
+        ("a.parquet", ["2024-01-02"], "id is null or blank: 1 (a.parquet row 2)"),
+        ("b.jsonl", ["007", "7", "4"], "id was seen before: 1 (b.jsonl line 3)"),
+        ("c.csv", ["1", "2"], ""),
     ):
-        assert f"{name}.csv" in problem
-        assert words in problem
+        assert [one for one, _ in read(name)] == ids
+        assert said in capsys.readouterr().err
+    (folder / "d.jsonl").write_text(rows[0])
+    with pytest.raises(BridoError, match=r"id was seen before: 2 \(b.jsonl line 3, d.jsonl line 1"):
+        read("b.jsonl", "d.jsonl", max_bad=0)
 
 
-def test_the_column_of_the_run_is_read_before_a_usual_name(tmp_path) -> None:
-    (tmp_path / "a.jsonl").write_text('{"article": "https://a.org", "Story": "A cat sat."}\n')
-    (tmp_path / "b.jsonl").write_text('{"article": "A dog ran."}\n')
-    files = [str(tmp_path / name) for name in ("a.jsonl", "b.jsonl")]
-    found = [named.document for named in GivenDocuments(files, learned="Story")]
-    assert found == ["A cat sat.", "A dog ran."]
-    found = [named.document for named in GivenDocuments(files, "article", learned="Story")]
-    assert found == ["https://a.org", "A dog ran."]
+def test_columns_are_asked_for_learned_or_usual(folder):
+    (folder / "a.jsonl").write_text('{"article": "a.org", "Story": "A cat sat.", "key": 7}\n')
+    (folder / "b.jsonl").write_text('{"article": "A dog ran.", "id": 8}\n')
+    both = ("a.jsonl", "b.jsonl")
+    learned = [("7", "A cat sat."), ("8", "A dog ran.")]
+    assert read(*both, learned=("Story", "key")) == learned
+    assert read(*both, columns=["Story", "article"])[0] == ("a.jsonl:1", "A cat sat.")
+    assert read(*both, columns=["article"], learned=("Story", "key"))[0] == ("7", "a.org")
+    assert read("a.jsonl", identity="key") == [("7", "a.org")]
+    with pytest.raises(BridoError, match=r"b\.jsonl: no Story .*--document-column"):
+        read(*both, columns=["Story"])
+    with pytest.raises(BridoError, match="id is null or blank"):
+        read("b.jsonl", identity="key")
 
 
-def test_a_file_of_one_column_needs_no_quotes(tmp_path) -> None:
-    (tmp_path / "a.csv").write_text('text\nA cat, a dog; both ran.\n"He said, ""no""."\n')
-    found = [named.document for named in GivenDocuments([str(tmp_path / "a.csv")])]
-    assert found == ["A cat, a dog; both ran.", 'He said, "no".']
+def test_rows_that_hold_no_document_are_named(folder):
+    rows = [
+        *('{"document": "w1 w2"}', "{", '{"document": " "}', '{"document": 3}', "[1]"),
+        *('{"text": "w1"}', '{"document": "\\ud800"}', '{"document": ["w1", "w2."]}'),
+        *("{\"document\": \"['w1', 'w2']\"}", '{"document": "nan"}'),
+    ]
+    (folder / "a.jsonl").write_text("\n".join(rows))
+    assert [text for _, text in read("a.jsonl")] == ["w1 w2", "w1 w2."]
+    with pytest.raises(BridoError, match="8 of 10 rows are bad") as error:
+        read("a.jsonl", max_bad=0.5)
+    for number in (2, 3, 4, 5, 6, 7, 9, 10):
+        assert f"a.jsonl line {number}" in str(error.value)
 
 
-@pytest.mark.parametrize("first", ["A text, and more.", "Document", "text: a cat sat", "one|two"])
-def test_lines_of_text_are_documents(tmp_path, first) -> None:
-    (tmp_path / "a.txt").write_text(f"{first}\nA cat sat.\n", encoding="utf-8")
-    found = [named.document.strip() for named in GivenDocuments([str(tmp_path / "a.txt")])]
-    assert found == [first, "A cat sat."]
+def test_each_file_is_read_before_the_first_is_summarized(folder):
+    (folder / "a.jsonl").write_text(json.dumps({"text": "A cat sat."}) + "\n")
+    (folder / "b.csv").write_text("id,words\n1,A dog ran.\n")
+    (folder / "c.csv").write_bytes(b"PK\x03\x04")
+    (folder / "d.csv").write_text("id,text\n")
+    (folder / "e.txt").write_bytes("w1\nw1 \xe9".encode("latin-1"))
+    with pytest.raises(BridoError) as error:
+        read("a.jsonl", "b.csv", "c.csv", "d.csv", "e.txt")
+    _, *problems = str(error.value).splitlines()
+    words = (
+        "b.csv: .*keys id, words",
+        "c.csv .*Excel",
+        "d.csv has no rows",
+        "e.txt .*line 2 .*xe9",
+    )
+    assert len(problems) == 4
+    for problem, pattern in zip(problems, words, strict=True):
+        assert re.search(pattern, problem)

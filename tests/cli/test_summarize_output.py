@@ -2,23 +2,26 @@
 
 import errno
 import fcntl
+import json
 
 import pytest
 
-from brido.cli.summarize.output import FileOutput
+from brido.cli.summarize.output import Output
 from brido.utils.errors import BridoError
+
+LINE = {"id": "1", "ended": True, "cut": 0.0, "unsupported": [], "flaw": ""}
 
 
 def test_one_process_at_a_time_writes_a_file(tmp_path) -> None:
-    first = FileOutput(tmp_path / "s.jsonl", resume=True)
-    first.write([{"id": 1}])
+    first = Output(tmp_path / "s.jsonl", resume=True)
+    first.write([LINE])
     # Not told to delete what the other one writes.
     for resume in (True, False):
         with pytest.raises(BridoError, match="another process writes"):
-            FileOutput(tmp_path / "s.jsonl", resume)
-    first.close()
+            Output(tmp_path / "s.jsonl", resume)
+    first.__exit__(None, None, None)
     with pytest.raises(BridoError, match="delete it"):
-        FileOutput(tmp_path / "s.jsonl", resume=False)
+        Output(tmp_path / "s.jsonl", resume=False)
 
 
 def test_a_file_system_without_locks_is_written(tmp_path, monkeypatch) -> None:
@@ -26,7 +29,7 @@ def test_a_file_system_without_locks_is_written(tmp_path, monkeypatch) -> None:
         raise OSError(errno.ENOSYS, "Function not implemented")
 
     monkeypatch.setattr(fcntl, "flock", refuse)
-    output = FileOutput(tmp_path / "s.jsonl", resume=False)
-    output.write([{"id": 1}])
+    output = Output(tmp_path / "s.jsonl", resume=False)
+    output.write([LINE])
     output.finish()
-    assert (tmp_path / "s.jsonl").read_text() == '{"id": 1}\n'
+    assert json.loads((tmp_path / "s.jsonl").read_text()) == LINE

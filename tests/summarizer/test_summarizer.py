@@ -95,6 +95,7 @@ def test_unsupported_mentions_have_their_places(monkeypatch, folder):
             {"type": "number", "text": "1999", "start": 23, "end": 27},
             {"type": "name", "text": "Leeds", "start": 14, "end": 19},
         ],
+        "flaw": "",
     }
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from brido.cli.shared import output_options, prompt_option
+from brido.cli.shared import max_bad_option, output_options, prompt_option
 from brido.utils.extras import extra
 
 
@@ -25,8 +25,17 @@ from brido.utils.extras import extra
 @click.option(
     "--document-column",
     metavar="NAME",
-    help="The column (key) with the documents; else the run's own, or a usual one.",
+    multiple=True,
+    help="The column (key) with the documents. Repeated: the first that a file has. Default: the "
+    "run's own, or a usual one.",
 )
+@click.option(
+    "--id-column", metavar="NAME", help="The column of the ids. Default: the run's own, or id."
+)
+@click.option(
+    "--keep-columns", is_flag=True, help="Write all columns of a row before what is added to it."
+)
+@max_bad_option
 @click.option(
     "--guided/--no-guided",
     default=None,
@@ -61,13 +70,13 @@ def command(files: tuple[str, ...], **options: Any) -> None:
     Writes id          the row's id, else its number
            summary     white space in the document is tidied first, as in the pipeline
            ended       false: the summary stops at the length limit
+           flaw        words repeated, a loop, no end, too long for its document; or empty
            cut         share of the document's tokens that the model did not read
            unsupported numbers and names that the document does not hold, with their places
            agreement   with --candidates: mean similarity with the other candidates
 
-    Summaries go to --output or stdout, everything else to stderr. Rows without a text are named,
-    counted and left out; the exit code is then 1. An error ends the command with 2, Ctrl-C with
-    130. Lines that were written stay: with --output they are in OUTPUT.partial until all are there.
+    Summaries go to --output or stdout, everything else to stderr. Lines that were written stay:
+    with --output they are in OUTPUT.partial until all are there.
 
     A guided document needs 4 others with different texts (100 documents guide each other).
 

@@ -1,117 +1,102 @@
-"""The documents of files and of stdin, one after the other; rows that hold none are left out."""
+"""The documents of files and of stdin, as rows that `brido.cli.rows.good_rows` reads."""
 
 import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from brido.cli.init.data import DOCUMENTS, usual
+from brido.cli.rows import Values
 from brido.corpus.checks import joined, text_fault
-from brido.summarizer.writer import Named
 from brido.utils.errors import BridoError
 from brido.utils.files import READERS, Row, read_rows
-from brido.utils.ids import Ids, id_text
 from brido.utils.json_lines import keys_of, kind
-from brido.utils.left_out import LeftOut
-from brido.utils.text_files import STDIN, begins_json, ending_of, standard_input, text_lines
+from brido.utils.text_files import begins_json, ending_of, text_lines
 
 _TEXT = (".txt", ".text", ".md")
 
 
-class GivenDocuments:
-    """The documents of all files, in order, in constant memory (a JSON array aside).
-
-    left_out: the rows without a document so far.
-    """
+class DocumentReader:
+    """Reads files as rows of `id`, `document` and `columns`, the values of the user's own row."""
 
     def __init__(
         self,
         files: Sequence[str],
-        column: str | None = None,
+        columns: Sequence[str] = (),
+        identity: str | None = None,
         whole: bool = False,
-        learned: str | None = None,
+        learned: Sequence[str | None] = (None, None),
     ) -> None:
-        """column: that holds the document; None: `learned`, the one of the run's own files, where a
-        file has it, else the first usual name. whole: a file is one text.
+        """columns: of the documents, the first that a file has; none: `learned`, or a usual name.
+
+        identity: the column of the ids. whole: a file is one text. learned: the columns of
+        documents and ids of the run's own files.
 
         Raises:
-            BridoError: a file is missing, of an unknown kind, or its first row has no column with
-                documents (all named).
+            BridoError: a file is named more than once.
         """
-        self._files, self._column, self._whole = list(files) or [STDIN], column, whole
-        self._learned, self.left_out = learned, LeftOut()
-        problems = [problem for name in self._files if (problem := self._problem(name))]
-        problems += [
-            f"{name} is named more than once"
-            for name, times in Counter(map(Path, self._files)).items()
-            if times > 1
-        ]
-        if problems:
-            raise BridoError.from_problems("the documents cannot be read:", problems)
+        self._several, self._whole = len(files) > 1, whole
+        self._columns, self._identity, self._learned = list(columns), identity, learned
+        self._names = Counter(Path(name).name for name in files)
+        if twice := [str(path) for path, times in Counter(map(Path, files)).items() if times > 1]:
+            raise BridoError(f"{', '.join(twice)} is named more than once")
 
-    def _problem(self, name: str) -> str:
-        """What is wrong at the start of a file: of the last one, better known before the first."""
-        if name == STDIN:
-            return ""
-        try:
-            for row in self._rows(name, name):
-                if not row.problem:
-                    self._column_of(name, row.values)
-                    break
-        except BridoError as error:
-            return str(error)
-        return ""
+    def __call__(self, path: Path, shown: str) -> Iterator[Row]:
+        """The rows of a file; the first one decides in which column its documents are.
 
-    def __iter__(self) -> Iterator[Named]:
-        several, ids = len(self._files) > 1, Ids()
-        names = Counter(Path(name).name for name in self._files)
-        for name in self._files:
-            column = ""
-            # Files of one name in several folders keep their folders, and so their own ids.
-            own = Path(name).name
-            shown = "stdin" if name == STDIN else _as_text(own if names[own] == 1 else name)
-            for number, row in enumerate(self._rows(name, shown), 1):
-                fault = row.problem
-                if not fault:
-                    column = column or self._column_of(shown, row.values)
-                    own_id = usual(("id",), list(row.values))
-                    made = f"{shown}:{number}" if several else number
-                    identity = made if own_id is None else row.values[own_id]
-                    fault = _fault(row.values, column) or ids.fault(identity)
-                if fault:
-                    self.left_out.note(fault, row.place)
-                else:
-                    yield Named(id_text(identity) or "", joined(row.values[column]))
+        Raises:
+            BridoError: the file cannot be read, or has no such column.
+        """
+        # Files of one name in several folders keep their folders, and so their own ids.
+        own = path.name if self._names[path.name] == 1 else str(path)
+        label, column = shown or os.fsencode(own).decode("utf-8", "backslashreplace"), ""
+        for number, row in enumerate(self._rows(path, label, shown), 1):
+            if row.problem:
+                yield row
+                continue
+            column = column or self._column_of(label, row.values)
+            made = f"{label}:{number}" if self._several else number
+            named = self._identity or usual((self._learned[1] or "id", "id"), list(row.values))
+            values = {
+                "id": row.values.get(named) if named else made,
+                "document": joined(row.values.get(column)),
+                "columns": row.values,
+            }
+            yield Row(row.place, values, _fault(row.values, column))
 
-    def _rows(self, name: str, shown: str) -> Iterator[Row]:
-        ending = ending_of(Path(name))
+    def _rows(self, path: Path, label: str, shown: str) -> Iterator[Row]:
+        ending = ending_of(path)
         if self._whole:
-            yield Row(shown, {"id": shown, "document": "".join(text_lines(name))})
-        elif ending in _TEXT or (name == STDIN and not begins_json(standard_input())):
-            for number, line in enumerate(text_lines(name), 1):
+            yield Row(label, {"id": label, "document": "".join(text_lines(path, shown))})
+        elif ending in _TEXT or (shown and not _is_json(path)):
+            for number, line in enumerate(text_lines(path, shown), 1):
                 if line.strip():
-                    yield Row(f"{shown} line {number}", {"document": line})
-        elif Path(name).is_file() and ending not in READERS:
+                    yield Row(f"{label} line {number}", {"document": line})
+        elif path.is_file() and ending not in READERS:
             known = f"known are {', '.join([*READERS, *_TEXT])} (--text reads any file as a text)"
-            raise BridoError(f"{name}: its ending is unknown; {known}")
+            raise BridoError(f"{path}: its ending is unknown; {known}")
         else:
-            yield from read_rows(name, shown)
+            yield from read_rows(path, label)
 
-    def _column_of(self, shown: str, values: dict[str, Any]) -> str:
-        """The column that holds the document, by the first row of a file."""
-        learned = self._learned if self._learned in values else None
-        column = self._column or learned or usual(DOCUMENTS, list(values))
-        if column is None or column not in values:
-            wanted = self._column or f"usual column ({', '.join(DOCUMENTS)})"
+    def _column_of(self, label: str, values: Values) -> str:
+        learned = [name for name in self._learned[:1] if name in values]
+        wanted: Sequence[str | None] = self._columns or learned or [usual(DOCUMENTS, list(values))]
+        column = next((name for name in wanted if name in values), None)
+        if column is None:
+            asked = " or ".join(self._columns) or f"usual column ({', '.join(DOCUMENTS)})"
             raise BridoError(
-                f"{shown}: no {wanted} is there. {keys_of(values)}. Name the one with the "
+                f"{label}: no {asked} is there. {keys_of(values)}. Name the one with the "
                 "documents: --document-column NAME"
             )
         return column
 
 
-def _fault(values: dict[str, Any], column: str) -> str:
+def _is_json(path: Path) -> bool:
+    with path.open("rb") as stream:
+        return begins_json(stream)
+
+
+def _fault(values: Values, column: str) -> str:
     """What is wrong with a row's document, "" where nothing is."""
     if column not in values:
         return f"`{column}` is missing"
@@ -120,8 +105,3 @@ def _fault(values: dict[str, Any], column: str) -> str:
         return f"`{column}` is {kind(document)}, not a text"
     fault = text_fault(document)
     return f"`{column}` {fault}" if fault else ""
-
-
-def _as_text(name: str) -> str:
-    """A file's name as an id: bytes of it that are not UTF-8 are written as numbers."""
-    return os.fsencode(name).decode("utf-8", "backslashreplace")

@@ -1,16 +1,20 @@
-"""Where summaries go: stdout, or a file that grows beside its final name until it is whole."""
+"""Where summaries go: stdout, or FILE.partial, which becomes FILE when all of them are there."""
 
 import fcntl
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from types import TracebackType
+from typing import Any, BinaryIO, Self
 
 from brido.utils.errors import BridoError, is_disk_full
 from brido.utils.json_lines import parse_object
 from brido.utils.outputs import STDOUT, check_output, json_line, standard_output
 from brido.utils.progress import say
+
+# What is counted of a line.
+_COUNTED = ("id", "ended", "cut", "unsupported", "flaw")
 
 
 def check_place(path: Path | None, resume: bool, force: bool) -> None:
@@ -24,54 +28,28 @@ def check_place(path: Path | None, resume: bool, force: bool) -> None:
 
 
 class Output:
-    """Lines on stdout. rows: what is known of lines that were there before; lines: how many are."""
+    """A block that writes lines; how it ends says what is kept.
 
-    def __init__(self) -> None:
-        self.rows: list[dict[str, Any]] = []
-        self.lines = 0
+    path: None for stdout. rows: what is counted of the lines that an earlier command left.
+    """
 
-    @property
-    def kept(self) -> str:
-        """What a stopped command leaves, in words."""
-        return f"{self.lines:,} summaries are on stdout"
-
-    def missing(self, chunks: Iterable[list[Any]]) -> Iterator[list[Any]]:
-        """The chunks whose lines are not there yet."""
-        yield from chunks
-
-    def write(self, rows: Sequence[dict[str, Any]]) -> None:
-        """Write the lines of a chunk of documents."""
-        self.lines += len(rows)
-        self._write("".join(map(json_line, rows)))
-
-    def _write(self, text: str) -> None:
-        stream = standard_output()
-        stream.write(text)
-        stream.flush()
-
-    def finish(self) -> None:
-        """All documents are done."""
-
-    def close(self) -> None:
-        """Leave nothing open."""
-
-
-class FileOutput(Output):
-    """A file: its lines are in FILE.partial until all of them are there."""
-
-    def __init__(self, path: Path, resume: bool) -> None:
-        """resume: go on behind the lines that are there.
+    def __init__(self, path: Path | None, resume: bool) -> None:
+        """resume: go on behind the lines of an earlier command.
 
         Raises:
             BridoError: FILE.partial is there and not asked for, or damaged, or another process
                 writes it, or it cannot be written.
         """
-        super().__init__()
-        self._path, self._partial = path, path.with_name(f"{path.name}.partial")
+        self.path = None if path == STDOUT else path
+        self.rows: list[dict[str, Any]] = []
+        self._lines = 0
+        if self.path is None:
+            return
+        self._partial = self.path.with_name(f"{self.path.name}.partial")
         with self._writing():
-            path.parent.mkdir(parents=True, exist_ok=True)
+            self.path.parent.mkdir(parents=True, exist_ok=True)
             self._file: BinaryIO = self._partial.open("ab")
-        _lock(self._file, path)
+        _lock(self._file, self.path)
         if self._file.tell() and not resume:
             raise BridoError(
                 f"--output: {self._partial} holds the summaries of a command that was stopped: go "
@@ -85,38 +63,31 @@ class FileOutput(Output):
                     self.rows.append(self._parsed(line))
                     self._ends.append(self._ends[-1] + len(line))
 
-    @property
-    def kept(self) -> str:
-        """See `Output`."""
-        lines = max(self.lines, len(self.rows))
-        return f"{lines:,} summaries are in {self._partial}: the same command with --resume goes on"
-
     def _parsed(self, line: bytes) -> dict[str, Any]:
         try:
             row = parse_object(line)
-            return {name: row[name] for name in ("id", "ended", "cut", "unsupported")}
+            return {name: row[name] for name in _COUNTED}
         except (BridoError, KeyError):
             raise BridoError(
                 f"{self._partial}: line {len(self.rows) + 1} is no summary: delete the file"
             ) from None
 
     def missing(self, chunks: Iterable[list[Any]]) -> Iterator[list[Any]]:
-        """See `Output`. The ids of the lines that are there must be those of the first documents.
+        """The chunks whose lines are not there yet; the others must have the ids of the lines.
 
         A chunk is written as a whole, because its documents share batches.
         """
-        done, started = 0, False
+        done, chunks = 0, iter(chunks)
         for chunk in chunks:
-            found = [row["id"] for row in self.rows[done : done + len(chunk)]]
-            if not started and found != [named.id for named in chunk[: len(found)]]:
+            there = [row["id"] for row in self.rows[done : done + len(chunk)]]
+            if there != [named.id for named in chunk[: len(there)]]:
                 raise self._other_documents
-            if not started and len(found) == len(chunk):
-                done += len(chunk)
-                continue
-            if not started:
+            if len(there) < len(chunk):
                 self._go_on(done)
-                started = True
-            yield chunk
+                yield chunk
+                yield from chunks
+                return
+            done += len(chunk)
         if len(self.rows) > done:
             raise self._other_documents
 
@@ -128,29 +99,53 @@ class FileOutput(Output):
 
     def _go_on(self, done: int) -> None:
         """Cut off what stands behind so many lines."""
-        if self.rows:
-            say(f"summarize: {done:,} documents are done already, in {self._partial}")
+        if not self.rows:
+            return
+        say(f"summarize: {done:,} documents are done already, in {self._partial}")
         with self._writing():
             self._file.truncate(self._ends[done])
         del self.rows[done:]
-        self.lines = done
 
-    def _write(self, text: str) -> None:
-        with self._writing():
-            self._file.write(text.encode())
-            self._file.flush()
-            os.fsync(self._file.fileno())
+    def write(self, rows: Sequence[dict[str, Any]]) -> None:
+        """Write the lines of a chunk of documents."""
+        text = "".join(map(json_line, rows))
+        if self.path is None:
+            stream = standard_output()
+            stream.write(text)
+            stream.flush()
+        else:
+            with self._writing():
+                self._file.write(text.encode())
+                self._file.flush()
+                os.fsync(self._file.fileno())
+        self._lines += len(rows)
 
     def finish(self) -> None:
         """Give the file its name; a link stays, and the file that it names is replaced."""
-        with self._writing():
-            os.replace(self._partial, os.path.realpath(self._path))
+        if self.path is not None:
+            with self._writing():
+                os.replace(self._partial, os.path.realpath(self.path))
 
-    def close(self) -> None:
-        """See `Output`. What holds nothing is removed."""
-        self._file.close()
-        if not self.lines and not self.rows:
-            self._partial.unlink(missing_ok=True)
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
+    ) -> None:
+        """Say what a stopped command leaves; a file that holds nothing is removed."""
+        lines = len(self.rows) + self._lines
+        kept = f"{lines:,} summaries are "
+        if self.path is None:
+            kept += "on stdout"
+        else:
+            kept += f"in {self._partial}: the same command with --resume goes on"
+            self._file.close()
+            if not lines:
+                self._partial.unlink(missing_ok=True)
+        if isinstance(error, KeyboardInterrupt):
+            error.args = (kept,)
+        elif isinstance(error, BridoError) and self._lines:
+            say(f"summarize: {kept}")
 
     @contextmanager
     def _writing(self) -> Iterator[None]:

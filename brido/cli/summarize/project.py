@@ -27,15 +27,15 @@ _SMALL = 200_000_000
 class ChosenModel:
     """A model's folder and its use. about: what is said of it.
 
-    runtime, column: of the project, if there is one: its section, and the column with the documents
-    in its own files.
+    runtime, columns: of the project, if there is one: its section, and the columns of documents and
+    ids in its own files.
     """
 
     folder: Path
     usage: Usage
     about: str
     runtime: RuntimeSettings | None = None
-    column: str | None = None
+    columns: tuple[str | None, str | None] = (None, None)
 
 
 def find_model(folder: Path | None, system: str | None, changes: Mapping[str, Any]) -> ChosenModel:
@@ -78,11 +78,12 @@ def _chosen(changes: Mapping[str, Any]) -> ChosenModel:
     if not PARAMS_FILE.is_file():
         return ChosenModel(CHOSEN, usage, about)
     params = load_params()
-    return ChosenModel(CHOSEN, usage, about, params.runtime, _column(params))
+    return ChosenModel(CHOSEN, usage, about, params.runtime, _columns(params))
 
 
-def _column(params: "Params") -> str | None:
-    return params.data.files.document_column if params.data.source == "files" else None
+def _columns(params: "Params") -> tuple[str | None, str | None]:
+    files = params.data.files if params.data.source == "files" else None
+    return (files.document_column, files.id_column) if files else (None, None)
 
 
 def _of_system(name: str, changes: Mapping[str, Any]) -> ChosenModel:
@@ -104,7 +105,7 @@ def _of_system(name: str, changes: Mapping[str, Any]) -> ChosenModel:
         lowercase=params.data.lowercase,
     )
     about = f"{folder}: system {name}"
-    return ChosenModel(folder, changed(usage, changes), about, params.runtime, _column(params))
+    return ChosenModel(folder, changed(usage, changes), about, params.runtime, _columns(params))
 
 
 def runtime_for(model: ChosenModel, options: Mapping[str, Any]) -> RuntimeSettings:

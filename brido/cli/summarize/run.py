@@ -2,23 +2,25 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
-from itertools import chain
 from typing import Any
 
 from brido.candidates.documents import cut_sentence
 from brido.cli.candidates import told_when_compiling
+from brido.cli.rows import Values, good_rows
 from brido.cli.shared import prompt_pieces
-from brido.cli.summarize.documents import GivenDocuments
-from brido.cli.summarize.output import FileOutput, Output, check_place
+from brido.cli.summarize.documents import DocumentReader
+from brido.cli.summarize.output import Output, check_place
 from brido.cli.summarize.project import ChosenModel, find_model, runtime_for, tell
 from brido.summarizer.model import check_beams, most_source_tokens, writing_of
 from brido.summarizer.writer import Named, SummaryWriter, Writing, chunks
 from brido.utils.errors import BridoError
-from brido.utils.outputs import STDOUT
+from brido.utils.ids import Ids, id_text
+from brido.utils.outputs import json_line
 from brido.utils.progress import Progress, say
+from brido.utils.text_files import STDIN
 from brido.work.running import run_stream
 from brido.work.settings import RuntimeSettings
 from brido.work.worker import model_workers
@@ -27,65 +29,72 @@ _READING = ("prompt", "max_source_tokens", "max_length", "num_beams")
 _SPEED = ("device", "threads", "batch_tokens", "shard_documents")
 
 
-def summarize(files: tuple[str, ...], options: Mapping[str, Any]) -> None:
-    """Write all lines, and say what was written; exit code 1 where rows are left out."""
+def summarize(files: Sequence[str], options: Mapping[str, Any]) -> None:
+    """Write all lines, and say what was written."""
     # All that can be checked is checked before a model is loaded.
-    path, candidates = options["output"], options["candidates"]
+    path, candidates, keeps = (options[name] for name in ("output", "candidates", "keep_columns"))
     check_beams(options["num_beams"], candidates, "--num-beams")
     check_place(path, options["resume"], options["force"])
     if options["prompt"] is not None:
         prompt_pieces(options["prompt"])
-    given = {name: options[name] for name in _READING}
-    model = find_model(options["model"], options["system"], given)
-    documents = GivenDocuments(files, options["document_column"], options["whole"], model.column)
+    model = find_model(
+        options["model"], options["system"], {name: options[name] for name in _READING}
+    )
     runtime = runtime_for(model, {name: options[name] for name in _SPEED})
     writing = writing_of(model.folder, model.usage, options["guided"], candidates)
-    stream = iter(documents)
-    first = next(stream, None)
-    if first is None:
-        left_out = documents.left_out
-        rows = f"all {len(left_out):,} rows are left out: {left_out.text()}"
-        raise BridoError(f"there is no document to summarize: {rows if left_out else 'no row'}")
-    tell(model, writing.guidance is not None)
-    is_file = path is not None and path != STDOUT
-    output = FileOutput(path, options["resume"]) if is_file else Output()
+    columns, ids = (options[name] for name in ("document_column", "id_column"))
+    names, seen = list(files) or [STDIN], Ids()
+    read = DocumentReader(names, columns, ids, options["whole"], model.columns)
+
+    def fault(row: Values, number: int) -> str:
+        return seen.fault(row["id"]) or (_unwritable(row["columns"]) if keeps else "")
+
+    with (
+        good_rows(names, fault, options["max_bad"], "summarize", read) as rows,
+        Output(path, options["resume"]) as output,
+        told_when_compiling() if candidates else nullcontext(),
+    ):
+        tell(model, writing.guidance is not None)
+        counts = _write((row for _, row in rows), model, runtime, writing, output, keeps)
+    _tell_end(counts, str(output.path or "stdout"), model, writing)
+
+
+def _unwritable(columns: Values) -> str:
+    """Why a user's row cannot be written as JSON, or ""."""
     try:
-        with told_when_compiling() if candidates else nullcontext():
-            counts = _write(chain([first], stream), model, runtime, writing, output)
-    except KeyboardInterrupt as stop:
-        stop.args = (output.kept,)
-        raise
-    except BridoError:
-        if output.lines:
-            say(f"summarize: {output.kept}")
-        raise
-    finally:
-        output.close()
-    _tell_end(counts, str(path) if is_file else "stdout", model, writing)
-    if documents.left_out:
-        left_out = documents.left_out
-        say(f"summarize: {len(left_out):,} rows are left out: {left_out.text()}")
-        raise SystemExit(1)
+        json_line(columns)
+    except BridoError as error:
+        return str(error)
+    return ""
 
 
 def _write(
-    stream: Iterator[Named],
+    rows: Iterator[Values],
     model: ChosenModel,
     runtime: RuntimeSettings,
     writing: Writing,
     output: Output,
+    keeps: bool,
 ) -> Counter[str]:
     """Write the lines of all documents; what is told of them."""
     counts: Counter[str] = Counter()
     limit = model.usage.reading.max_source_tokens
-    units = output.missing(chunks(stream, runtime.documents_of_shard, writing.guidance))
+    kept: dict[str, Values] = {}
 
-    def finish(rows: Any, _: Any) -> None:
-        lines = [{"id": row["id"], **row["summary"].as_row()} for row in rows]
-        output.write(lines)
+    def named() -> Iterator[Named]:
+        for row in rows:
+            name = id_text(row["id"]) or ""
+            if keeps:
+                kept[name] = row["columns"]
+            yield Named(name, row["document"])
+
+    def finish(found: Any, _: Any) -> None:
+        lines = [{"id": one["id"], **one["summary"].as_row()} for one in found]
+        output.write([_beside(kept.pop(line["id"], {}), line) for line in lines])
         for line in lines:
             _count(counts, line, limit)
 
+    units = output.missing(chunks(named(), runtime.documents_of_shard, writing.guidance))
     writer = partial(SummaryWriter, model.folder, model.usage.reading, runtime, writing)
     with Progress("summarize", None, interval=runtime.log_seconds) as progress:
         run_stream(units, writer, model_workers(runtime), finish, progress.advance)
@@ -95,6 +104,12 @@ def _write(
     return counts
 
 
+def _beside(columns: Values, line: Values) -> Values:
+    """A line with a user's columns before it; one of the same name is called given_NAME."""
+    own = {f"given_{name}" if name in line else name: value for name, value in columns.items()}
+    return own | line
+
+
 def _count(counts: Counter[str], line: Mapping[str, Any], limit: int) -> None:
     """Count a line; `limit`: the tokens that are read of a document."""
     cut = line["cut"]
@@ -102,6 +117,7 @@ def _count(counts: Counter[str], line: Mapping[str, Any], limit: int) -> None:
         summaries=1,
         cut=cut > 0,
         not_ended=not line["ended"],
+        not_whole=bool(line["flaw"]),
         with_unsupported_mentions=bool(line["unsupported"]),
         unread_thousandths=round(1000 * cut),
     )
@@ -110,7 +126,7 @@ def _count(counts: Counter[str], line: Mapping[str, Any], limit: int) -> None:
 
 
 def _tell_end(counts: Counter[str], place: str, model: ChosenModel, writing: Writing) -> None:
-    names = ("cut", "not_ended", "with_unsupported_mentions")
+    names = ("cut", "not_ended", "not_whole", "with_unsupported_mentions")
     notes = [f"{counts[name]:,} {name.replace('_', ' ')}" for name in names if counts[name]]
     written = f"{counts['summaries']:,} summaries to {place}"
     say(f"summarize: {', '.join([written, *notes])}")
