@@ -1,8 +1,7 @@
 """A look at candidates before they vote: a vote among texts that are not summaries means nothing.
 
 The rules are the same for every language. They find candidates that were cut, that are all alike,
-that are far shorter or longer than the references, in another script than the document, or full of
-markup.
+or that are far shorter or longer than the references.
 """
 
 from collections import Counter
@@ -30,7 +29,8 @@ _REMEDIES = {
     "diverse_beam": (f"raise {{}}.max_length, or {_TRAIN}", "raise {}.diversity_penalty", _TRAIN),
     "sampling": (f"raise {{}}.max_length, or {_TRAIN}", "raise {}.temperature", _TRAIN),
     "endpoint": (
-        "where finish_reasons says length, raise {}.max_answer_tokens",
+        "where finish_reasons says length, raise {}.max_answer_tokens; where it says tool_calls, "
+        "switch the server's tools off",
         "raise {}.temperature",
         "change its prompt in reading",
     ),

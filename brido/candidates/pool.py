@@ -23,8 +23,9 @@ _TOLD = {"cleaned": "cleaned", "not_ended": "not ended", "empty": "empty", "refu
 # What helps where no document is left.
 _MENDS = (
     "not ended or empty: raise max_answer_tokens (a server whose finish_reasons say length) or "
-    "max_length of the source. A model that thinks before it answers may spend them all on its "
-    "thoughts: docs/deploy.md has the field of extra_parameters that switches them off"
+    "max_length of the source, or switch the server's tools off (tool_calls). A model that thinks "
+    "before it answers may spend them all on its thoughts: docs/deploy.md has the field of "
+    "extra_parameters that switches them off"
 )
 
 

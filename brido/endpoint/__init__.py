@@ -11,6 +11,7 @@ from brido.utils.lazy import lazy
 if TYPE_CHECKING:
     from brido.endpoint.answers import Answer as Answer
     from brido.endpoint.answers import AskedModel as AskedModel
+    from brido.endpoint.answers import FormatRefused as FormatRefused
     from brido.endpoint.answers import Message as Message
     from brido.endpoint.answers import Question as Question
     from brido.endpoint.client import CallPlan as CallPlan
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 _PUBLIC = {
     "Answer": "answers",
     "AskedModel": "answers",
+    "FormatRefused": "answers",
     "Message": "answers",
     "Question": "answers",
     "Client": "client",

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from brido.utils.errors import BridoError
+
 Message = Mapping[str, str]
 
 
@@ -21,7 +23,12 @@ CUT = {"length", "max_tokens", "max_length", "max_output_tokens", "max_completio
         "incomplete", "max_token"}  # fmt: skip
 FILTERED = {"content_filter", "content_filtered", "safety", "recitation", "blocklist", "refusal",
              "prohibited_content", "spii", "guardrail_intervened", "error_toxic",
-             "sensitive"}  # fmt: skip
+             "sensitive", "invalid_prompt", "content_policy_violation",
+             "data_inspection_failed"}  # fmt: skip
+
+
+class FormatRefused(BridoError):
+    """The server refuses the field response_format: no question is answered that has it."""
 
 
 @dataclass(frozen=True)

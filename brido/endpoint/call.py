@@ -8,17 +8,16 @@ servers quote prompts and keys.
 
 import asyncio
 import re
-import ssl
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
-from brido.endpoint.answers import FILTERED, Answer, Question
+from brido.endpoint.answers import FILTERED, Answer, FormatRefused, Question
 from brido.endpoint.budget import MALFORMED, TIMEOUT
 from brido.endpoint.responses import ErrorBody, Unreadable, read_response
 from brido.endpoint.settings import EndpointRuntime, api_key
-from brido.utils.errors import BridoError, causes, parsing
+from brido.utils.errors import BridoError
 from brido.utils.extras import extra
 
 with extra():
@@ -50,28 +49,22 @@ class Server:
     def __init__(
         self, runtime: EndpointRuntime, section: str, attempted: Callable[[str], None]
     ) -> None:
-        """Make a client for `runtime.base_url`; a server that needs no key gets a placeholder.
-
-        Raises:
-            BridoError: base_url is not an address.
-        """
+        """Make a client for `runtime.base_url`; a server that needs no key gets a placeholder."""
         self._runtime, self._section = runtime, section
         self._key = api_key(runtime)
         self._answered = False
-        address = runtime.base_url or "https://api.openai.com/v1"
         # A connection serves one call. HTTP/1.1 does not number answers: if a proxy delivers one
         # twice on a kept connection, its copy is taken for the answer to the next question, and
         # every later answer silently moves on. A handshake is cheap beside that.
         headers = {"Connection": "close", "Accept-Encoding": "identity"}
-        with parsing(lambda reason: f"{runtime.section}.base_url: {address} ({reason})"):
-            self._client = openai.AsyncOpenAI(
-                api_key=self._key or "none",
-                base_url=address,
-                timeout=runtime.timeout_seconds,
-                max_retries=runtime.max_attempts - 1,
-                default_headers=headers,
-                http_client=_WholeResponses(runtime.timeout_seconds, attempted),
-            )
+        self._client = openai.AsyncOpenAI(
+            api_key=self._key or "none",
+            base_url=runtime.base_url or "https://api.openai.com/v1",
+            timeout=runtime.timeout_seconds,
+            max_retries=runtime.max_attempts - 1,
+            default_headers=headers,
+            http_client=_WholeResponses(runtime.timeout_seconds, attempted),
+        )
         if runtime.base_url:
             # The package sends OPENAI_ORG_ID and OPENAI_PROJECT_ID to any server.
             self._client.organization = self._client.project = None
@@ -85,7 +78,7 @@ class Server:
 
         Raises:
             CallFailed: no answer came, for any reason that may be this call's or the server's.
-            BridoError: no call can succeed (key, model, account).
+            BridoError: no call can succeed (key, model, account, FormatRefused).
         """
         body = dict(question.model.parameters)
         if "seed" in body:
@@ -100,7 +93,7 @@ class Server:
             return self._refused(error, body)
         except openai.APIConnectionError as error:
             kind = _kind(error.__cause__)
-            raise CallFailed(kind, kind == TIMEOUT or kind.startswith(_UNREACHABLE)) from None
+            raise CallFailed(kind, kind in {TIMEOUT, _UNREACHABLE}) from None
         except openai.OpenAIError as error:
             raise CallFailed(f"client error ({type(error).__name__})") from None
         self._answered = True
@@ -121,6 +114,10 @@ class Server:
         if status == 400 and error.code.lower() in FILTERED:
             return Answer("", "content_filter", refused=True)
         server = self._runtime.section
+        shown = f"({said}; {server}.show_content: true shows what it says)"
+        if "response_format" in error.names(sent) and not self._answered:
+            message = f"{self._section}: the server refuses the field response_format {shown}"
+            raise FormatRefused(message) from None
         reason = ""
         if 300 <= status < 400:
             reason = (
@@ -140,10 +137,7 @@ class Server:
         elif status == 402 or error.code == "insufficient_quota":
             reason = "says that the account's quota is used up; answers so far are kept"
         if reason:
-            raise BridoError(
-                f"{self._section}: the server {reason} ({said}; {server}.show_content: true shows "
-                "what it says)"
-            ) from None
+            raise BridoError(f"{self._section}: the server {reason} {shown}") from None
         raise CallFailed(said, status in {408, 429, 503, 504, 529}) from None
 
     def _describe(self, status: int, error: ErrorBody, sent: Mapping[str, Any]) -> str:
@@ -151,8 +145,7 @@ class Server:
         said = f"HTTP {status}"
         if re.fullmatch(r"[A-Za-z_-][A-Za-z0-9_.-]{0,60}", error.code):
             said += f" {error.code}"
-        words = f"{error.param} {error.message}"
-        if fields := [name for name in sent if len(name) > 1 and name in words]:
+        if fields := error.names(sent):
             said += f", about {', '.join(fields)}"
         if self._runtime.show_content:
             said += f": {error.message[:1000]}"
@@ -222,9 +215,7 @@ def _kind(error: BaseException | None) -> str:
     if isinstance(error, Unreadable) or isinstance(getattr(error, "__cause__", None), Unreadable):
         return MALFORMED
     if isinstance(error, _http.ConnectError | _http.ConnectTimeout):
-        # WRONG_VERSION_NUMBER is what OpenSSL calls a server without https.
-        insecure = [cause.reason for cause in causes(error) if isinstance(cause, ssl.SSLError)]
-        return f"{_UNREACHABLE} ({insecure[0]})" if insecure else _UNREACHABLE
+        return _UNREACHABLE
     if isinstance(error, TimeoutError | _http.TimeoutException):
         return TIMEOUT
     return _LOST

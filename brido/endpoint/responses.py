@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from brido.endpoint.answers import CUT, FILTERED, NO_ANSWER, Answer
@@ -36,6 +36,11 @@ class ErrorBody(Exception):
         self.code = str((kind if self.status else code) or described.get("status") or kind or "")
         self.param = str(described.get("param") or "")
         self.message = str(described.get("message") or described.get("detail") or "")
+
+    def names(self, sent: Iterable[str]) -> list[str]:
+        """The fields among `sent` that the server's words name."""
+        words = f"{self.param} {self.message}"
+        return [name for name in sent if len(name) > 1 and name in words]
 
 
 def read_response(content: bytes) -> Answer:
@@ -73,11 +78,13 @@ def _parsed(content: bytes) -> Any:
     try:
         return json.loads(content)
     except (ValueError, RecursionError):
-        # A count of thousands of digits or brackets does not cost the answer before it.
-        answer, counts, _ = content.rpartition(b'"usage"')
-        if not counts:
+        # A count of thousands of digits or brackets does not cost the answer beside it.
+        usage, choices = content.rfind(b'"usage"'), content.find(b'"choices"')
+        if min(usage, choices) < 0:
             raise
-        return json.loads(answer + b'"usage":null}')
+        if usage > choices:
+            return json.loads(content[:usage] + b'"usage":null}')
+        return json.loads(b"{" + content[choices:])
 
 
 def _choice(choice: Any) -> tuple[str, str, bool]:
@@ -90,6 +97,8 @@ def _choice(choice: Any) -> tuple[str, str, bool]:
     native = str(choice.get("native_finish_reason") or "")
     if native.lower() in CUT:
         reason = native
+    if not any(texts) and (message.get("tool_calls") or message.get("function_call")):
+        reason = "tool_calls"
     refused = refuses or bool(message.get("refusal")) or reason.lower() in FILTERED
     return "".join(texts), reason, refused
 

@@ -112,22 +112,6 @@ def test_a_schema_that_a_server_does_not_know_ends_the_run_with_the_key(asking):
             )
 
 
-# LM Studio says the last one at an address without /v1.
-@pytest.mark.parametrize("content", [{"choices": 3}, {}, {"error": "Unexpected endpoint"}])
-def test_equal_failures_and_no_answer_end_the_run(asking, content):
-    with BadEndpoint(respond=lambda body: (200, content)) as server:
-        expected = r"^generation\.big: every call fails \(malf.*base_url.*/v1"
-        with pytest.raises(BridoError, match=expected):
-            asking(server, TEXTS, max_attempts=3)
-        assert len(server.requests) <= 3 * len(TEXTS)
-
-
-def test_a_code_that_is_the_status_is_not_said_twice(asking):
-    how = {"respond": lambda body: (404, error(404))}
-    with BadEndpoint(**how) as server, pytest.raises(BridoError, match=r"\(HTTP 404;"):
-        asking(server, TEXTS[:1])
-
-
 def test_only_answered_questions_move_the_bar(asking):
     moved = []
 
@@ -175,26 +159,3 @@ def test_a_prompt_that_a_filter_refuses_is_counted_and_never_asked_again(asking,
             assert asking(server, TEXTS[:3])[1] == {0: ""}
         assert len(server.requests) == 3
     assert "1 of them refused" in capfd.readouterr().err
-
-
-@pytest.mark.parametrize("texts", [1, 12])
-def test_a_model_that_refuses_max_tokens_names_the_field_and_the_keys(asking, texts):
-    refused = error(
-        "unsupported_parameter",
-        type="invalid_request_error",
-        param="max_tokens",
-        message="Unsupported parameter: 'max_tokens' is not supported with this model. Use "
-        "'max_completion_tokens' instead.",
-    )
-    with (
-        BadEndpoint(respond=lambda body: (400, refused)) as server,
-        asking.client(server) as client,
-    ):
-        try:
-            client.ask(asking.plan(client, TEXTS[:texts]))
-            said = f"{[*client.report.said]} {client.report.way_out('g', client.model.parameters)}"
-        except BridoError as stopped:
-            said = str(stopped)
-    assert "HTTP 400 unsupported_parameter, about max_tokens" in said
-    assert "max_answer_tokens: null" in said
-    assert "{max_completion_tokens: 256}" in said

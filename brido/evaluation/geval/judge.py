@@ -1,11 +1,11 @@
 """The judge as a plain object: documents and summaries in, a row of marks per document out."""
 
 from collections.abc import Sequence
-from itertools import cycle
+from itertools import cycle, zip_longest
 from typing import Any, Literal
 
 from brido import __version__
-from brido.endpoint import AskedModel, CallPlan, Client
+from brido.endpoint import AskedModel, CallPlan, Client, FormatRefused
 from brido.endpoint.settings import EndpointRuntime, runtime_problems
 from brido.evaluation import Evaluation
 from brido.evaluation.geval.criteria import answer_schema
@@ -19,6 +19,7 @@ from brido.utils.paths import user_path
 from brido.utils.progress import MakeProgress, quiet, say
 
 SECTION = "evaluation.geval"
+_KEY = f"{SECTION}.structured_output"
 # How a judge is asked for JSON: with a schema, for any object, or in the prompt alone.
 Structured = bool | Literal["json_object"]
 _WAYS: dict[str, tuple[Structured, ...]] = {
@@ -101,9 +102,9 @@ class GEval:
         store, limit = user_path(self.runtime.store), self.settings.answer_limit
         (model, *_) = self.judges(structured=False)
         with Client(SECTION, model, store, self.runtime, limit) as client:
-            structured, plan = self._plan(client, documents, summaries)
-            client.ask(plan, progress, _LIKELY_ANSWER)
-            return self._collect(client, plan, structured, names)
+            plans = self._plans(client, documents, summaries)
+            structured = self._ask(client, plans, progress)
+            return self._collect(client, plans[structured], structured, names)
 
     def judges(self, structured: Structured) -> tuple[AskedModel, ...]:
         """The model for each group of criteria, asked for JSON in this way."""
@@ -118,14 +119,10 @@ class GEval:
             judges.append(AskedModel(str(self.settings.model), self.settings.revision, parameters))
         return tuple(judges)
 
-    def _plan(
+    def _plans(
         self, client: Client, documents: Sequence[str], summaries: Sequence[str]
-    ) -> tuple[Structured, CallPlan]:
-        """Return how answers are asked for, and what is asked.
-
-        With structured_output auto it is the way in which most of these questions were answered,
-        with a schema where the store has none of them.
-        """
+    ) -> dict[Structured, CallPlan]:
+        """What is asked, by the ways in which answers may be asked for, the strictest first."""
         groups, samples = self.prompt.groups, self.settings.answers
         questions = [
             [
@@ -137,11 +134,34 @@ class GEval:
             for document, summary in zip(documents, summaries, strict=True)
             for group in groups
         ]
-        plans = {
+        return {
             way: client.plan(list(zip(cycle(self.judges(way)), questions, strict=False)), samples)
             for way in _WAYS[self.settings.structured_output]
         }
-        return max(plans.items(), key=lambda plan: plan[1].stored)
+
+    def _ask(
+        self, client: Client, plans: dict[Structured, CallPlan], progress: MakeProgress
+    ) -> Structured:
+        """Ask in the way in which most of these questions were answered, and return the way.
+
+        That is the strictest where the store has no answer. Where the server refuses it, the next
+        one is taken.
+
+        Raises:
+            FormatRefused: there is no next one. Else as `Client.ask`.
+        """
+        ways = list(plans)
+        ways = ways[ways.index(max(ways, key=lambda way: plans[way].stored)) :]
+        for way, looser in zip_longest(ways, ways[1:]):
+            try:
+                client.ask(plans[way], progress, _LIKELY_ANSWER)
+                break
+            except FormatRefused as refused:
+                if looser is None:
+                    raise FormatRefused(f"{refused}: set {_KEY} to auto or never") from None
+                key, how = ("json_object", "any JSON") if looser else ("never", "plain text")
+                say(f"{refused}: now {how} is asked for ({_KEY}: {key} does so at once)")
+        return way
 
     def _collect(
         self, client: Client, plan: CallPlan, structured: Structured, names: Sequence[str]

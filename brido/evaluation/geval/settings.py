@@ -36,7 +36,7 @@ class GEvalSettings(Section):
     )
     structured_output: Literal["auto", "always", "json_object", "never"] = Field(
         "auto",
-        description="auto (a schema, or as stored answers had it) | always | json_object | never.",
+        description="auto (a schema, else any JSON, else text) | always | json_object | never.",
     )
     seed: Annotated[int, Field(ge=-(2**63), lt=2**63)] | None = Field(
         None, description="Sent as seed + sample number; null: not sent."

@@ -7,6 +7,7 @@ import socket
 import numpy as np
 import pytest
 from bad_endpoint import BadEndpoint
+from server_responses import completion, error
 from written_marks import clean_answer
 
 from brido.endpoint import DryRun
@@ -93,18 +94,58 @@ def test_replay_opens_no_socket_and_gives_the_same_rows(judge, monkeypatch):
         replay.score([*DOCUMENTS, "new"], [*SUMMARIES, "new"], [*"abcdefgh", "new"])
 
 
-def test_a_server_that_takes_no_schema_is_asked_without(judge):
-    with serve(refuse_fields=("response_format",)) as server:
-        with pytest.raises(BridoError, match="HTTP 400.*structured_output: never"):
-            judge(server).score(DOCUMENTS * 2, SUMMARIES + SUMMARIES[::-1])
-        refused = len(server.requests)
-        evaluation = judge(server, structured_output="never").score(DOCUMENTS, SUMMARIES)
-        assert evaluation.signature["structured_output"] is False
+def takes(*forms, status=400):
+    """A server that refuses other forms of response_format than these and "text"."""
+
+    def respond(body):
+        form = body.get("response_format", {"type": "text"})["type"]
+        said = error("invalid_value", param="response_format.type", message=f"no {form} here")
+        return None if form in (*forms, "text") else (status, said)
+
+    return serve(respond=respond)
+
+
+@pytest.mark.parametrize(
+    ("forms", "structured", "key", "refusals"),
+    [(("json_object",), "json_object", "json_object", 1), ((), False, "never", 2)],
+)
+@pytest.mark.parametrize("status", [400, 500])
+def test_a_server_that_takes_no_schema_is_asked_without(
+    judge, capfd, forms, structured, key, refusals, status
+):
+    runtime = {"max_concurrency": 1, "max_attempts": 1}
+    with takes(*forms, status=status) as server:
+        evaluation = judge(server, runtime).score(DOCUMENTS, SUMMARIES)
+        assert evaluation.signature["structured_output"] == structured
+        assert len(server.requests) == 8 + refusals
+        said = [line for line in capfd.readouterr().err.splitlines() if "structured_output" in line]
+        assert len(said) == refusals
+        assert f"evaluation.geval.structured_output: {key}" in said[-1]
         # The store says so afterwards.
-        assert judge(server).score(DOCUMENTS, SUMMARIES) == evaluation
-        judge(server).score([*DOCUMENTS, "Another."], [*SUMMARIES, "One."])
-        assert len(server.requests) == refused + 9
-    assert not any("response_format" in body for body in server.requests[refused:])
+        assert judge(server, runtime).score(DOCUMENTS, SUMMARIES) == evaluation
+        judge(server, runtime).score([*DOCUMENTS, "Another."], [*SUMMARIES, "One."])
+        assert len(server.requests) == 8 + refusals + 1
+    with takes("json_schema") as server:
+        judge(server, runtime, model="other").score(DOCUMENTS, SUMMARIES)
+        assert len(server.requests) == 8
+
+
+@pytest.mark.parametrize("asked", ["always", "json_object"])
+def test_a_form_that_is_asked_for_by_name_is_not_replaced(judge, asked):
+    with takes() as server:
+        with pytest.raises(BridoError, match=r"HTTP 400 .*response_format.*auto or never"):
+            judge(server, structured_output=asked).score(DOCUMENTS, SUMMARIES)
+        assert all("response_format" in body for body in server.requests)
+
+
+def test_an_answer_that_calls_a_tool_is_told_as_one_and_not_as_cut(judge):
+    called = completion(None, "length", tool_calls=[{"type": "function"}])
+    with (
+        serve(respond=lambda body: (200, called)) as server,
+        pytest.raises(BridoError, match="32 tool_calls") as told,
+    ):
+        judge(server).score(DOCUMENTS, SUMMARIES)
+    assert "max_answer_tokens" not in str(told.value)
 
 
 def test_a_server_that_knows_json_alone_is_asked_for_that(judge):

@@ -1,0 +1,129 @@
+"""What is refused before a server is asked, and what a server does that stops a run."""
+
+import pytest
+from bad_endpoint import BadEndpoint
+from server_responses import error
+
+from brido.settings.load import check_params
+from brido.utils.errors import BridoError
+
+BASE = {"checkpoints": {"base": {"source": "embedded"}}}
+SERVED = {"method": "endpoint", "checkpoint": "none", "model": "m"}
+TEXTS = [f"Confidential document {number}: what of the bridge?" for number in range(12)]
+
+
+def asked(endpoint=None, reading=None, extra=None):
+    """params.yaml with a source that asks a server, and with a judge."""
+    source = SERVED | {"extra_parameters": extra or {}}
+    return BASE | {
+        "runtime": {"endpoint": endpoint or {}},
+        "generation": {"big": source},
+        "reading": {"big": reading or {"prompt": "{{ document }}"}},
+        "evaluation": {"geval": {"extra_parameters": extra or {}}},
+    }
+
+
+def refused(**sections):
+    with pytest.raises(BridoError) as caught:
+        check_params(asked(**sections))
+    return str(caught.value)
+
+
+URLS = [
+    "http://localhost:99999/v1", "http://localhost:0/v1", "http://", "http://[::1/v1",
+    "http://half\ud800/v1", "http://{host}/v1", "ftp://localhost/v1", "http://localhost:8000/v 1",
+    "https://a.openai.azure.com/openai/deployments/m?api-version=2024-06-01", "http://h/v1#m",
+    "https://me:geheim@localhost:8000/v1",
+]  # fmt: skip
+EXTRA = [
+    ({"logit_bias": {50256: float("nan")}}, "as JSON"), ({"logit_bias": float("inf")}, "as JSON"),
+    ({"user": "half \ud800"}, "surrogate"), ({"half \ud800": 1}, "surrogate"),
+    ({"stop": {1, 2}}, "as JSON"), ({"n": 3}, "n cannot"),
+]  # fmt: skip
+PROMPTS = [
+    "Write a summary.", "{{ summary }}", "{{ document", "Shorten: {{ document[:2000] }}",
+    "\ud800 {{ document }}",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("url", URLS)
+def test_an_address_that_is_none(url):
+    said = refused(endpoint={"base_url": url})
+    assert "runtime.endpoint.base_url: " in said
+    assert ("api_key_env" in said) == ("@" in url)
+    assert "geheim" not in said
+
+
+@pytest.mark.parametrize("url", ["http://[::1]:8000/v1", "https://api.example.com", "http://h_1/"])
+def test_an_address_is_taken_and_answers_have_their_place(url):
+    params = check_params(asked(endpoint={"base_url": url}))
+    assert params.runtime.endpoint.store == ".brido/judge/answers.sqlite"
+
+
+@pytest.mark.parametrize(("extra", "said"), EXTRA)
+def test_a_field_that_cannot_be_sent(extra, said):
+    text = refused(extra=extra)
+    assert "evaluation.geval" in text
+    assert "generation.big" in text
+    assert text.count(said) == 2
+
+
+@pytest.mark.parametrize("prompt", PROMPTS)
+def test_a_prompt_that_asks_the_same_asks_a_part_or_cannot_be_sent(prompt):
+    assert "reading.big.prompt" in refused(reading={"prompt": prompt})
+    system = {"prompt": "{{ document }}", "system": "half \ud800"}
+    assert "reading.big.system" in refused(reading=system)
+
+
+MAX_TOKENS = error(
+    "unsupported_parameter", type="invalid_request_error", param="max_tokens",
+    message="Unsupported parameter: 'max_tokens' is not supported with this model. Use "
+    "'max_completion_tokens' instead.",
+)  # fmt: skip
+# How the server is, how it is asked, what the message says (a pattern), and how many calls at most.
+STOPS = [
+    *(({"always": {"bridge": status}}, {"max_concurrency": 1}, f"HTTP {status} some_code", 1)
+      for status in (401, 402, 403, 404)),
+    # A code that is the status is not said twice.
+    ({"respond": lambda body: (404, error(404))}, {}, r"\(HTTP 404;", 12),
+    ({"always": {"bridge": 400}}, {}, r"\(HTTP 400 some_code\).*null", 12),
+    ({"respond": lambda body: (400, MAX_TOKENS)}, {},
+     r"HTTP 400 unsupported_parameter, about max_tokens.*max_answer_tokens: null.*"
+     r"\{max_completion_tokens: 256\}", 12),
+    # What is not the protocol names the address; LM Studio says the third without /v1.
+    *(({"respond": lambda body, content=content: (200, content)}, {"max_attempts": 3},
+       "malformed response.*base_url.*/v1", 36)
+      for content in ({"choices": 3}, {}, {"error": "Unexpected endpoint"})),
+    ({"trouble": 1.0, "troubles": ("page",)}, {"max_attempts": 2}, "malformed response.*base_url",
+     24),
+    # It wants an hour.
+    ({"trouble": 1.0, "troubles": ("429 after",), "retry_after": "3600"},
+     {"patience_seconds": 0.5}, "patience_seconds", 99),
+    # A budget needs the tokens that were paid.
+    ({"tokens": (-1000, 30)}, {"max_tokens": 10**6, "max_concurrency": 1}, "max_cost, max_tok", 1),
+    ({"usage": False}, {"max_tokens": 10**6, "max_concurrency": 1}, "max_cost, max_tokens", 1),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("how", "runtime", "said", "calls"), STOPS)
+def test_what_no_call_can_get_over_stops_the_run(asking, how, runtime, said, calls):
+    with BadEndpoint(**how) as server:
+        with pytest.raises(BridoError, match=rf"^generation\.big: .*{said}"):
+            asking(server, TEXTS, **runtime)
+        assert len(server.requests) <= calls
+
+
+def test_a_server_that_is_away_is_an_error(asking):
+    with BadEndpoint() as server:
+        pass
+    with pytest.raises(BridoError, match=r"generation\.big: .*server unreachable.*base_url"):
+        asking(server, TEXTS, patience_seconds=0.5)
+
+
+def test_a_field_that_is_refused_is_named_with_one_question_too(asking):
+    respond = {"respond": lambda body: (400, MAX_TOKENS)}
+    with BadEndpoint(**respond) as server, asking.client(server) as client:
+        client.ask(asking.plan(client, TEXTS[:1]))
+        assert [*client.report.said] == ["HTTP 400 unsupported_parameter, about max_tokens"]
+        way_out = client.report.way_out("generation.big", client.model.parameters)
+    assert "generation.big.extra_parameters: {max_completion_tokens: 256}" in way_out
