@@ -9,7 +9,6 @@ from brido.utils.errors import BridoError, some
 from brido.utils.files import read_records
 from brido.utils.ids import Ids, id_text
 from brido.utils.json_lines import keys_of
-from brido.utils.paths import left_behind
 
 Row = dict[str, Any]
 
@@ -26,8 +25,6 @@ def read_candidates(path: Path, ids: list[str], num_candidates: int, source: str
         BridoError: the file is unreadable, an id is missing or twice there, or a row has another
             number of candidates or values of ended (all problems named).
     """
-    if not path.exists():
-        raise BridoError(f"{path}: there is no such file{left_behind(path)}")
     rows, own = read_records(path), Ids()
     for number, row in enumerate(rows, start=1):
         if "id" not in row or "candidates" not in row:

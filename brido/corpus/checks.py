@@ -16,13 +16,6 @@ from brido.utils.left_out import LeftOut
 from brido.utils.text import clean
 
 SPLITS = ("train", "validation", "test")
-# What may be done about a list in the place of a text, and about an object.
-_LISTS = {
-    "document": " (of turns or other objects: write them as one text)",
-    "summary": " (of references: write the first into a column of its own, and name the list's in "
-    "data.files.references_column; of sentences: join them; of all rows: write an object a row)",
-}
-_OBJECT = " (a column in place of rows? pandas: to_json(PATH, orient='records', lines=True))"
 _WRITTEN_LIST = re.compile(r"""\s*\[\s*['"].*['"]\s*\]\s*""", re.DOTALL)
 
 
@@ -205,9 +198,9 @@ def _text_problem(name: str, value: Any) -> str:
     """What is wrong with a document or summary, "" where nothing is."""
     if value is None:
         return f"{name} is null"
-    if isinstance(value, list):
-        return f"{name} is a list, not a text{_LISTS[name]}"
     if not isinstance(value, str):
-        return f"{name} is {kind(value)}, not a text{_OBJECT * isinstance(value, dict)}"
+        is_list = name == "summary" and isinstance(value, list)
+        hint = " (data.files.references_column names a column of lists)" if is_list else ""
+        return f"{name} is {kind(value)}, not a text{hint}"
     fault = text_fault(value)
     return f"{name} {fault}" if fault else ""

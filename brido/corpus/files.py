@@ -17,7 +17,7 @@ from brido.utils.blank import is_missing
 from brido.utils.errors import BridoError, quoted, short
 from brido.utils.files import Row, columns_of, first_rows, read_rows
 from brido.utils.ids import id_text
-from brido.utils.paths import left_behind, user_path
+from brido.utils.paths import user_path
 
 _KEY = "data.files"
 # Used when a file has it; every other name of an id column must exist.
@@ -87,8 +87,6 @@ class FilesSource:
         columns = columns_of(rows)
         if not rows:
             return columns  # no row of the first ones can be read: they are counted as bad
-        nested = len(rows) == 1 and any(isinstance(one, list | dict) for one in rows[0].values())
-        inside = "; if the rows stand inside of it, write an object a row (jq -c '.data[]')"
         named = {
             "id_column": [name for name in [settings.id_column] if name and name != _USUAL_ID],
             "document_column": [settings.document_column],
@@ -98,7 +96,7 @@ class FilesSource:
             hint = " (null: there are no references)" if key == "summary_column" else ""
             problems += [
                 f"{_KEY}.{key}: {path} has no column {quoted(name)}, only {quoted(columns)}{hint}"
-                f"{_meant(name, columns) or inside * nested}"
+                f"{_meant(name, columns)}"
                 for name in names
                 if name not in columns
             ]
@@ -165,7 +163,7 @@ def find_files(key: str, patterns: str | list[str] | None, problems: list[str]) 
             hint = "" if Path(expanded).is_absolute() else f" (from {Path.cwd()})"
             if Path(expanded).is_dir():
                 hint = f"; it is a folder: {pattern}/*"
-            problems.append(f"{key}: no file matches {pattern}{hint}{left_behind(pattern)}")
+            problems.append(f"{key}: no file matches {pattern}{hint}")
         found += matches
     return found
 

@@ -1,8 +1,6 @@
 """What the sources of candidates and the pool demand of the other sections."""
 
 from collections.abc import Iterator
-from itertools import combinations
-from operator import itemgetter
 from typing import Any
 
 from brido.candidates.settings import EndpointGeneration, SamplingGeneration
@@ -43,7 +41,6 @@ def seed_warnings(params: Sections) -> Iterator[str]:
                     f"generation.{name}.seed is that of generation.{other}, so both draw by "
                     "the same random numbers, and their votes are not independent: change one"
                 )
-    yield from _equal_seeds(params)
 
 
 def pool_problems(params: Sections) -> Iterator[str]:
@@ -91,7 +88,8 @@ def _equal_questions(params: Sections) -> Iterator[str]:
     for name, source in params.generation.items():
         if not isinstance(source, EndpointGeneration):
             continue
-        asked = [_asked(params, name, source), params.runtime.endpoint_of(source.endpoint).store]
+        reading, store = params.reading_of(name), params.runtime.endpoint_of(source.endpoint).store
+        asked = [source.model, source.revision, source.sent, reading.prompt, reading.system, store]
         if other := next((one for one, its in known.items() if its == asked), ""):
             yield (
                 f"generation.{name} asks what generation.{other} asks, so its candidates would "
@@ -99,30 +97,3 @@ def _equal_questions(params: Sections) -> Iterator[str]:
                 "same name, its revision (any label)"
             )
         known[name] = asked
-
-
-def _equal_seeds(params: Sections) -> Iterator[str]:
-    """Sources whose requests differ in the sample alone: sample n is sent as seed + n."""
-    seeded = [
-        (source.seed, name, source)
-        for name, source in params.generation.items()
-        if isinstance(source, EndpointGeneration) and source.seed is not None
-    ]
-    for (seed, name, source), (later, other, its) in combinations(
-        sorted(seeded, key=itemgetter(0)), 2
-    ):
-        alike = _asked(params, name, source)["others"] == _asked(params, other, its)["others"]
-        shared = min(seed + source.num_candidates - later, its.num_candidates)
-        if alike and seed < later and shared > 0:
-            yield (
-                f"generation.{other}.seed: {shared} of its {its.num_candidates} samples are "
-                f"sent with seeds of generation.{name} too, so a server may answer alike: set "
-                f"it to {seed + source.num_candidates} or more"
-            )
-
-
-def _asked(params: Sections, name: str, source: EndpointGeneration) -> dict[str, Any]:
-    """What decides the answers to a source's questions, beside the document and the sample."""
-    reading, seed = params.reading_of(name), source.sent.get("seed")
-    others = [source.model, source.revision, source.sent | {"seed": None}]
-    return {"seed": seed, "others": [*others, reading.prompt, reading.system]}

@@ -72,7 +72,7 @@ def _replacing(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
     with contextlib.ExitStack() as stack:
         # Before anything is written every error of the system is about the place.
         with explained(path, frozenset(errno.errorcode)):
-            _check_place(path, is_folder)
+            check_place(path, is_folder)
             path.parent.mkdir(parents=True, exist_ok=True)
             _remove_left(path)
             temporary = _make_temporary(path, make, stack)
@@ -104,8 +104,8 @@ def _moved(path: Path) -> Path:
     return path.with_name(f"{_prefix(path)}old")
 
 
-def _check_place(path: Path, is_folder: bool) -> None:
-    """Refuse to put a file in the place of a folder, or anything into what is not a folder."""
+def check_place(path: Path, is_folder: bool = False) -> None:
+    """Raise BridoError for a file in the place of a folder, or anything in what is no folder."""
     if path.is_dir() and not is_folder:
         raise BridoError(f"{path} is a folder: name a file in it")
     for folder in path.parents:

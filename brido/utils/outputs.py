@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TextIO, cast
 
-from brido.utils.atomic import atomic_file, explained
+from brido.utils.atomic import atomic_file, check_place, explained
 from brido.utils.errors import BridoError
 
 # The endings of what commands write.
@@ -38,17 +38,13 @@ def check_output(path: Path | None, force: bool = False) -> None:
     if not path.name.endswith(ENDINGS):
         raise BridoError(f"--output {path}: the name must end in {' or '.join(ENDINGS)}")
     with explained(path, frozenset(errno.errorcode)):
-        if path.is_symlink() and not path.exists():
-            raise BridoError(f"--output {path} is a link to nothing: name another file")
+        check_place(path.absolute())
         if path.exists() and not path.is_file():
             raise BridoError(f"--output {path} is not a file: name another one")
         if path.exists() and not force:
             raise BridoError(
                 f"--output {path} is there already: name another file, or replace it with --force"
             )
-        nearest = next(folder for folder in path.absolute().parents if folder.exists())
-        if not nearest.is_dir():
-            raise BridoError(f"--output {path} cannot be written: {nearest} is not a folder")
 
 
 @contextmanager

@@ -20,16 +20,3 @@ def user_path(path: str | Path) -> Path:
         # Over-long names, NUL: what the system cannot even look for.
         whole.is_file()
     return whole
-
-
-def left_behind(path: str | Path) -> str:
-    """What helps where DVC runs a stage in a copy of the project without what git ignores, or "".
-
-    path: of a file that is missing, as params.yaml names it.
-    """
-    if os.path.isabs(path) or ".dvc/tmp/" not in f"{Path.cwd().as_posix()}/":
-        return ""
-    return (
-        ". DVC runs here in a copy without the files that git ignores: add `--copy-paths "
-        f"{Path(path).parts[0]}` to `dvc exp run`, or set BRIDO_HOME to the project's folder"
-    )

@@ -23,10 +23,6 @@ _VERSION = 1
 WAIT_SECONDS = 120.0
 
 
-class StoreFull(BridoError):
-    """The disk is full, and nothing was written."""
-
-
 class Store:
     """An open file; one connection, to be used by one thread at a time. Subclasses say what is in.
 
@@ -94,8 +90,7 @@ class Store:
         try:
             yield
         except (sqlite3.Error, ValueError) as error:
-            full = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
-            raise (StoreFull if full else BridoError)(
+            raise BridoError(
                 f"the store of answers {self.path} cannot be used ({error}): {self.advice}"
             ) from None
         except OSError as error:

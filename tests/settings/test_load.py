@@ -1,38 +1,22 @@
-"""params.yaml: what is accepted, and that every problem is named in one message."""
+"""params.yaml: what is accepted, what it means for each system, and what is warned about."""
 
 import math
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from test_settings_refusals import BASE, BIG, FILES, files, measured, source
 
 from brido.cli.config import command
+from brido.models.settings import ReadingSettings
+from brido.search import SamplingSettings, SearchSettings
 from brido.settings.load import check_params, load_params, read_yaml
 from brido.settings.presets import flatten
 from brido.settings.text import that_matter
 from brido.utils.errors import BridoError
-from brido.utils.paths import user_path
+from brido.work.settings import RuntimeSettings
 
-FILES = {
-    "checkpoints": {"base": {"source": "a/model"}},
-    "data": {"source": "files", "files": {"train": "a.jsonl"}},
-}
-UNLABELLED = FILES | {
-    "data": {"source": "files", "files": {"train": "a.jsonl", "summary_column": None}},
-    "systems": ["base", "elected"],
-}
-BASE = {"checkpoints": {"base": {"source": "embedded"}}}
-
-
-def measured(*metrics: str) -> dict:
-    """Section evaluation with these metrics."""
-    return {"evaluation": {"metrics": list(metrics)} | {name: {} for name in metrics}}
-
-
-def problems(**sections) -> str:
-    with pytest.raises(BridoError) as caught:
-        check_params({**BASE, **sections})
-    return str(caught.value)
+EMBEDDED = {"source": "embedded"}
 
 
 def test_the_shipped_file_names_every_key_that_matters():
@@ -59,142 +43,122 @@ def test_numbers_as_dvc_writes_them(tmp_path):
         assert params.scoring.alpha == math.inf
 
 
-def test_all_problems_in_one_message_with_suggestions():
-    message = problems(
-        scoring={"alhpa": 1},
-        trianing={},
-        generation={"base": {"checkpoint": "base", "num_beams": "16"}},
-        pairwise={"combination": "mean"},
-    )
-    assert "4 problems" in message
-    assert "scoring.alhpa: unknown key; did you mean scoring.alpha?" in message
-    assert "did you mean training?" in message
-    assert "generation.base.num_beams: must be a valid integer, not '16'" in message
-    assert "'harmonic_r1_r2' or 'mean_r1_r2_rlsum'" in message
-
-
-def test_the_command_warns_of_equal_systems(tmp_path, monkeypatch):
+def test_the_command_checks_a_whole_file_and_warns_of_equal_systems(tmp_path, monkeypatch):
+    done = CliRunner().invoke(command, [])
+    assert (done.exit_code, done.stdout.count("\n")) == (0, 1)
+    assert "Usage" in CliRunner().invoke(command, ["a", "b"]).output
     monkeypatch.chdir(tmp_path)
     Path("params.yaml").write_text("tuned: {vote: {}, again: {}}\n", encoding="utf-8")
     done = CliRunner().invoke(command, [])
     assert done.exit_code == 0
-    first, fine = done.output.splitlines()
+    first, _ = done.output.splitlines()
     assert "tuned.again" in first
     assert "tuned.vote" in first
-    assert fine.startswith("params.yaml is fine")
 
 
-@pytest.mark.parametrize("name", ["presets/default.yaml", "presets/none.yaml", "none.yaml"])
-def test_the_command_says_that_a_file_is_missing(name):
-    assert f"{name} is missing" in str(CliRunner().invoke(command, [name]).exception)
+@pytest.mark.parametrize("sections", [
+    {"decoding": {"min_length": 90}},  # compared with nothing: the checkpoint knows the other
+    *({"training": {"warmup_steps": value}} for value in (0, 10_000, 0.0, 0.1)),
+    *(FILES | measured("rouge", "mentions") | files(train=train)
+      for train in ("a.csv", ["a.csv", "b/*.jsonl"])),
+])  # fmt: skip
+def test_what_is_right_is_kept_as_it_is_written(sections):
+    found = flatten(check_params(BASE | sections).model_dump())
+    for key, value in flatten(sections).items():
+        if not key.startswith("evaluation."):
+            assert (found[key], type(found[key])) == (value, type(value))
 
 
-def test_the_command_checks_a_whole_file(tmp_path):
-    done = CliRunner().invoke(command, [])
-    fine = "params.yaml is fine: every key is known and every value fits\n"
-    assert (done.exit_code, done.stdout) == (0, fine)
-    wrong = tmp_path / "wrong.yaml"
-    wrong.write_text("checkpoints: {base: {source: embedded}}\nscoring: {alhpa: 1}\n")
-    said = str(CliRunner().invoke(command, [str(wrong)]).exception)
-    assert said.startswith(f"{wrong} has a problem:")
-    assert "did you mean scoring.alpha?" in said
-    assert "Usage" in CliRunner().invoke(command, ["a", "b"]).output
+def test_the_section_of_the_chosen_form_may_be_left_out():
+    base = {"source": "embedded", "embedded": {"world": None}}
+    hub = {"checkpoints": {"base": base}, "data": {"source": "hub"}}
+    data = check_params(measured("rouge", "mentions") | hub).data
+    assert data.hub.id == "EdinburghNLP/xsum"
+    assert not hasattr(data, "world")
+    sampling = check_params({**BASE, **source(method="sampling")}).generation["base"]
+    assert (sampling.num_candidates, sampling.top_p, sampling.max_length) == (16, 0.95, 64)
 
 
-@pytest.mark.parametrize(
-    ("sections", "key"),
-    [
-        ({"systems": ["reference", "base", "brio"]}, "zero_shot: {checkpoint: brio}"),
-        ({"systems": ["reference"]}, "systems: [base, reference]`"),
-        ({"tuned": {}}, "tuned: "),
-        ({"tuned": {"base": {}}}, "tuned: `base`"),
-        ({"tuned": {"elected": {}}}, "tuned: `elected`"),
-        ({"tuned": {"reference": {}}}, "tuned: `reference`"),
-        ({"tuned": {"guided": {}}}, "variants: `guided`"),
-        ({"tuned": {"a b": {}}}, "tuned: 'a b'"),
-        ({"variants": {"vote": {"checkpoint": "base"}}}, "variants: `vote`"),
-        ({"variants": {"x": {"checkpoint": "y"}}}, "variants.x.checkpoint: 'y'"),
-        ({"tuned": {"x": {"scoring": {"alfa": 1}}}}, "did you mean tuned.x.scoring.alpha?"),
-        ({"tuned": {"x": {"scoring": {"unit": "sentence"}}}}, "tuned.x.scoring.unit: "),
-        ({"tuned": {"x": {"training": {"epochs": 0}}}}, "tuned.x.training.epochs: "),
-        (
-            {"scoring": {"information": 0.7}, "tuned": {"x": {"scoring": {"support": 0.5}}}},
-            "tuned.x: support (0.5) and information (0.7)",
-        ),
-        (
-            {
-                "likelihood": {"others": 0},
-                "tuned": {"x": {"scoring": {"information": 1.0, "prior_weight": 0.1}}},
-            },
-            "tuned.x.scoring.prior_weight",
-        ),
-        # Stages needs, check and elect read the shared section, whatever the systems change.
-        (
-            {
-                "likelihood": {"others": 0},
-                "scoring": {"information": 0.5, "prior_weight": 0.1},
-                "tuned": {"x": {"scoring": {"information": 0.0}}},
-            },
-            "set scoring.prior_weight to 0",
-        ),
-        (
-            {"tuned": {"x": {"scoring": {"alpha": 2.5, "normalization": "listing"}}}},
-            "tuned.x.scoring.alpha: ",
-        ),
-        ({"choice": {"among": ["vote", "voted"]}}, "choice.among: 'voted'"),
-        ({"choice": {"among": ["elected"]}}, "choice.among: 'elected'"),
-        ({"choice": {"among": []}}, "choice.among: "),
-        (
-            {
-                "decoding": {"max_length": 20},
-                "variants": {"short": {"checkpoint": "base", "min_length": 30}},
-            },
-            "variants.short over section decoding: min_length (30) is more than max_length (20)",
-        ),
-        (
-            {
-                "evaluation": {
-                    "metrics": ["world_judge", "rouge", "geval"],
-                    "geval": {"model": "judge", "prompt": "nowhere.jinja"},
-                    **{name: {} for name in ("world_judge", "rouge")},
-                }
-            },
-            "evaluation.geval.prompt: the file nowhere.jinja does not exist",
-        ),
-        ({"choice": {"by": "rogue.r1"}}, "did you mean rouge.r1?"),
-        ({"choice": {"by": "geval.average"}}, "add geval to it"),
-        ({"choice": {"by": "geval.averages"}}, "choice.by: 'geval.averages'"),
-        ({"choice": {"by": "extractiveness.length"}}, "choice.by: extractiveness.length has no"),
-        ({"choice": {"by": "mentions.checked"}}, "choice.by: mentions.checked has no"),
-        (
-            UNLABELLED | measured("rouge", "mentions") | {"choice": {"by": "rouge.r1"}},
-            "choice.by: rouge.r1 compares with references, and there are none (data.files.",
-        ),
-        (
-            {"training": {"gold_weight": 1.0, "cross_entropy": "elected"}},
-            "the reference is not scored where cross_entropy is elected",
-        ),
-        (FILES | measured("mentions"), "choice.rouge_loss: rouge"),
-        (measured("rouge"), "add world_judge to"),
-        (measured("rouge", "mentions"), "add world_judge to"),
-        (FILES | measured("rouge"), "add mentions to"),
-        (
-            FILES | measured("rouge", "mentions", "world_qa", "world_judge"),
-            "evaluation.metrics: remove world_qa, world_judge",
-        ),
-    ],
-)
-def test_systems_that_are_wrong(sections, key):
-    message = problems(**sections)
-    assert "a problem:" in message
-    assert key in message
+def test_what_the_engine_is_asked_for():
+    generation = source(
+        num_candidates=4, keep_every=2, num_beams=8, num_beam_groups=2, length_penalty=0.5
+    )
+    assert check_params(BASE | generation).generation["base"].search() == SearchSettings(
+        num_beams=8,
+        num_beam_groups=2,
+        diversity_penalty=1.0,
+        length_penalty=0.5,
+        max_length=64,
+        early_stopping=True,
+        num_return_sequences=8,
+        count_prompt=False,
+    )
+    generation = source(method="sampling", num_candidates=4, temperature=0.7)
+    assert check_params(BASE | generation).generation["base"].search() == SamplingSettings(
+        temperature=0.7, top_p=0.95, max_length=64, num_return_sequences=4, count_prompt=False
+    )
 
 
-def test_what_needs_references_is_refused_where_there_are_none():
-    message = problems(**UNLABELLED, training={"keep": "best_generator"})
-    assert "training.keep best_generator compares with references, and there are none" in message
-    message = problems(**UNLABELLED, training={"gold_weight": 1.0, "cross_entropy": "reference"})
-    assert "training.gold_weight needs references, and there are none" in message
+def test_reading_is_the_defaults_with_the_keys_of_a_checkpoint():
+    checkpoints = {"base": EMBEDDED, "brio": {"source": "some/model"}}
+    reading = {"default": {"max_source_tokens": 512}, "base": {"decoder_prefix": "brio"}}
+    params = check_params({"checkpoints": checkpoints, "reading": reading})
+    base = ReadingSettings(max_source_tokens=512, decoder_prefix="brio")
+    # A tuned system reads as base, a variant as its checkpoint.
+    for name in ("base", "vote", "short"):
+        assert params.reading_of(name) == base
+    assert params.reading_of("brio") == ReadingSettings(max_source_tokens=512)
+    alone = check_params({"checkpoints": checkpoints, "reading": {"brio": {}}})
+    assert alone.reading_of("base") == alone.reading_of("brio") == ReadingSettings()
+
+
+def test_all_sources_vote_where_the_pool_names_those_that_can_be_elected():
+    base = {"checkpoint": "base"}
+    generation = {"base": base, "one": base | {"num_candidates": 1}}
+    assert check_params({**BASE, "generation": generation}).num_candidates == 17
+
+
+def test_a_source_has_its_own_server_with_its_own_key_and_prices():
+    servers = {"local": {"base_url": "http://localhost:8000/v1"}}
+    params = check_params(
+        {**BASE, "generation": {"big": BIG | {"endpoint": "local"}}}
+        | {"reading": {"big": {"prompt": "Shorten:\n{{ document }}"}}}
+        | {"runtime": {"endpoint": {"max_concurrency": 3}, "endpoints": servers}}
+    )
+    server = params.runtime.endpoint_of("local")
+    assert (server.base_url, server.max_concurrency) == ("http://localhost:8000/v1", 3)
+    assert params.runtime.endpoint_of("default") == params.runtime.endpoint
+    assert params.reading_of("big").prompt == "Shorten:\n{{ document }}"
+    # The secret of one server is not sent to another, and its prices are not another's.
+    default = {"base_url": "http://big.example/v1", "api_key_env": "BIG_KEY", "input_price": 2.0}
+    own = {"free": servers["local"], "keyed": servers["local"] | {"api_key_env": "KEY"}, "same": {}}
+    runtime = RuntimeSettings(endpoint=default, endpoints=own)
+    found = [runtime.endpoint_of(name) for name in ("default", *own)]
+    assert [one.api_key_env for one in found] == ["BIG_KEY", None, "KEY", "BIG_KEY"]
+    assert [one.input_price for one in found] == [2.0, None, None, 2.0]
+    # What is wrong with a server is said of its own section.
+    places = ["runtime.endpoint", *(f"runtime.endpoints.{name}" for name in own)]
+    assert [one.section for one in found] == places
+
+
+def test_two_sources_that_ask_the_same_questions_are_refused():
+    """Answers are kept by model and text: the second server would never be asked."""
+    servers = {"local": {"base_url": "http://localhost:8000/v1"}}
+    readings = {name: {"prompt": "Shorten:\n{{ document }}"} for name in ("big", "other")}
+
+    def two(endpoints=servers, reading=readings, **other):
+        generation = {"big": BIG, "other": BIG | {"endpoint": "local"} | other}
+        return {"generation": generation, "reading": reading, "runtime": {"endpoints": endpoints}}
+
+    for sections in (two(), two(num_candidates=4)):
+        with pytest.raises(BridoError, match=r"generation\.other .*generation\.big"):
+            check_params(BASE | sections)
+    apart = {"local": servers["local"] | {"store": "apart.sqlite"}}
+    for sections in (
+        *(two(seed=7), two(revision="other"), two(temperature=0.5), two(endpoints=apart)),
+        two(reading=readings | {"other": {"prompt": "Sum up:\n{{ document }}"}}),
+    ):
+        assert not list(check_params(BASE | sections).warnings())
 
 
 def test_what_a_tuned_system_changes_stands_over_the_shared_sections():
@@ -232,7 +196,7 @@ def test_what_a_tuned_system_changes_stands_over_the_shared_sections():
     assert list(params.warnings()) == []
 
 
-def test_sources_that_draw_by_the_same_random_numbers_are_named():
+def test_what_is_probably_not_meant_is_told(monkeypatch):
     drawn = {"method": "sampling", "checkpoint": "base"}
     hot, cold = (drawn | {"temperature": value} for value in (1.0, 0.5))
     beams = {"method": "diverse_beam", "checkpoint": "base"}
@@ -241,65 +205,8 @@ def test_sources_that_draw_by_the_same_random_numbers_are_named():
     assert warning.startswith("generation.cold.seed is that of generation.hot")
     other = check_params(BASE | {"generation": {"hot": hot, "cold": cold | {"seed": 1}}})
     assert not list(other.warnings())
-
-
-def test_what_a_late_stage_will_miss_is_told(monkeypatch):
     monkeypatch.setattr("brido.settings.params.find_spec", lambda name: None)
-    params = check_params(
-        BASE | {"runtime": {"trackers": ["wandb"]}} | measured("world_judge", "rouge", "geval")
-    )
-    tracker, judge = params.warnings()
-    assert tracker.startswith("runtime.trackers: wandb is not installed")
-    assert judge.startswith("evaluation.geval.model: null names no judge")
-
-
-def test_missing_and_broken_files(tmp_path):
-    with pytest.raises(BridoError, match="is missing"):
-        load_params(tmp_path / "params.yaml")
-    (tmp_path / "params.yaml").write_text("a: [")
-    with pytest.raises(BridoError, match="cannot be read as YAML"):
-        load_params(tmp_path / "params.yaml")
-    (tmp_path / "params.yaml").write_text("- 1")
-    with pytest.raises(BridoError, match=r"a list.* must hold sections"):
-        load_params(tmp_path / "params.yaml")
-    (tmp_path / "params.yaml").write_text("# nothing\n")
-    with pytest.raises(BridoError, match="is empty.* must hold sections"):
-        load_params(tmp_path / "params.yaml")
-
-
-@pytest.mark.parametrize(
-    ("text", "line"),
-    [
-        ("scoring:\n  prior: 1\n   alpha: 0\n", 3),
-        ("scoring:\n\talpha: 0\n", 2),
-        ("systems: [base]]\n", 1),
-        ("pool: {}\npool: {}\n", 2),
-    ],
-)
-def test_a_line_that_is_not_yaml_is_shown(tmp_path, text, line):
-    (tmp_path / "params.yaml").write_text(text)
-    with pytest.raises(BridoError) as caught:
-        load_params(tmp_path / "params.yaml")
-    held = text.splitlines()[line - 1].strip()
-    assert f'line {line} ("{held}"): ' in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "data: {source: 2024-99-99}",
-        "data: {source: " + "9" * 5000 + "}",
-        "data: " + "[" * 1000 + "]" * 1000,
-    ],
-    ids=["date", "digits", "nesting"],
-)
-def test_whatever_the_parser_says_becomes_a_sentence(tmp_path, text):
-    (tmp_path / "params.yaml").write_text(text)
-    with pytest.raises(BridoError, match=r"params\.yaml"):
-        load_params(tmp_path / "params.yaml")
-
-
-def test_a_home_that_nobody_has_is_a_sentence():
-    with pytest.raises(BridoError, match="there is no such user"):
-        user_path("~nosuchuser/articles.jsonl")
+    late = {"runtime": {"trackers": ["wandb"]}} | measured("world_judge", "rouge", "geval")
+    tracker, judge = check_params(BASE | late).warnings()
+    assert tracker.startswith("runtime.trackers: wandb")
+    assert judge.startswith("evaluation.geval.model: ")

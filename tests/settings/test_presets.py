@@ -25,7 +25,6 @@ from brido.settings.presets import (
     render,
 )
 from brido.settings.text import that_matter
-from brido.utils.errors import BridoError
 from brido.utils.sections import Variant
 
 ROOT = Path(__file__).parents[2]
@@ -180,11 +179,7 @@ def test_a_preset_mends_a_params_file_that_is_not_yaml(tmp_path, monkeypatch):
         assert (kept.read_text(), load_params()) == (damaged, Params())
 
 
-@pytest.mark.parametrize("text", ["just a text\n", "- a\n- list\n", "5\n"])
-def test_a_preset_that_holds_no_keys_is_a_sentence(tmp_path, text):
-    (tmp_path / "mine.yaml").write_text(text)
-    with pytest.raises(BridoError, match=r"mine.yaml must hold keys"):
-        read_preset("mine", tmp_path)
+def test_an_empty_preset_is_the_default(tmp_path):
     (tmp_path / "mine.yaml").write_text("# nothing differs\n")
     assert read_preset("mine", tmp_path) == read_preset(DEFAULT)
 

@@ -1,0 +1,160 @@
+"""A user's files that cannot be used: where and why, and nothing is written."""
+
+import gzip
+import json
+import math
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from test_files import corpus, row, splits, three, write
+
+from brido.utils.errors import BridoError
+from brido.utils.json_lines import HALF_PAIR
+
+
+def refused(folder: Path, data: dict | None = None, **files: object) -> str:
+    """The message of the refusal; nothing may have been written."""
+    with pytest.raises(BridoError) as caught:
+        corpus(folder, data, **files)
+    assert not (folder / "corpus").exists()
+    return str(caught.value)
+
+
+# A row (an object, or the bytes of its line), and what its fault is called.
+BAD_ROWS = [
+    (row(1, document=None), "document is null"),
+    (row(1, summary=None), "summary is null"),
+    (row(1, summary="NA"), "summary is NA, the mark of a missing or wrong value"),
+    (row(1, document=" \u200b\n\t"), "document is blank"),
+    (row(1, summary="\u2060"), "summary is blank"),
+    (row(1, summary="nan"), "summary is nan, the mark of a missing or wrong value"),
+    (row(1, document=" #NAME?"), "document is #NAME?, the mark of a missing or wrong value"),
+    (row(1, document="['One.', 'Two.']"), "document is a list as Python writes it, not a text"),
+    (row(1, summary="['One.'\n 'Two.']"), "summary is a list as Python writes it, not a text"),
+    (row(1, summary=12.5), "summary is a number, not a text"),
+    (row(1, document={"0": "One."}), "document is an object, not a text"),
+    (row(1, document=[{"turn": "One."}]), "document is a list, not a text"),
+    (row(1, summary=["One."]), "summary is a list, not a text (data.files.references_column names "
+     "a column of lists)"),
+    (row(1, refs=[1]), "references are not a list of texts"),
+    (row(1, refs="['One.', \"It's two.\"]"), "references are a list as Python writes it, not as "
+     "JSON does"),
+    (row(1, id="a0"), "id was seen before"),
+    (row(1, id=None), "id is null or blank"),
+    (row(1, id="\ufeff"), "id is null or blank"),
+    (row(1, id=True), "id is not a text or number"),
+    (row(1, id=math.nan), "id is null or blank"),
+    (row(1, id=["a"]), "id is not a text or number"),
+    (row(1, document="Same  text.", summary="Same text."), "document is its own summary"),
+    (row(1, other="half \ud800 pair"), HALF_PAIR),
+    (b'{"id": "b", "document": "T', "not JSON (Invalid control character at: column 27)"),
+    (b'{"id": "b", "document": "caf\xe9", "summary": "S."}', "not UTF-8 (byte 0xe9): save it as "
+     "UTF-8 (for instance `iconv -f WINDOWS-1252 -t UTF-8`)"),
+    (b'{"id": "b", "summary": "One.", "summary": "Two."}', "not JSON (the key 'summary' occurs "
+     "twice in one object)"),
+    (b'["a"]', "a JSON object is expected, not a list"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("bad", "reason"), BAD_ROWS, ids=[reason for _, reason in BAD_ROWS])
+def test_a_bad_row_is_counted_and_named_and_refused_or_left_out(
+    tmp_path: Path, bad: dict | bytes, reason: str
+):
+    # As JSON writes it: half of a surrogate pair is an escape, not a character.
+    path = tmp_path / "rows.jsonl"
+    lines = [
+        item if isinstance(item, bytes) else json.dumps(item).encode()
+        for item in [row(0), bad, row(2), row(3)]
+    ]
+    path.write_bytes(b"\n".join(lines))
+    paths = three(tmp_path, path, refs=[]) | {"references_column": "refs"}
+    message = refused(tmp_path, **paths)
+    assert "train: 1 of 4 rows are bad (25.00%" in message
+    assert f"{reason}: 1 (" in message
+    assert "rows.jsonl line 2" in message
+    assert "data.max_bad_fraction" in message
+    found = corpus(tmp_path, {"max_bad_fraction": 0.25}, **paths)
+    assert [item["id"] for item in found["train"]] == ["a0", "a2", "a3"]
+    record = json.loads((tmp_path / "corpus" / "source.json").read_text())
+    assert record["splits"]["train"] == {"documents": 3, "left_out": {reason: 1}}
+
+
+def as_parquet(*columns: tuple[str, str | bytes]) -> bytes:
+    """A table of one row; a name may stand twice."""
+    stream = pa.BufferOutputStream()
+    values = [pa.array([value]) for _, value in columns]
+    pq.write_table(pa.table(values, names=[name for name, _ in columns]), stream)
+    return stream.getvalue().to_pybytes()
+
+
+GOOD = b'{"document": "T.", "summary": "S."}\n'
+# The name of a file, its bytes, and what the message says of it.
+BAD_FILES = [
+    ("r.jsonl", b"", "r.jsonl has no rows"),
+    ("r.jsonl", b"{}\n", "r.jsonl has no column 'document', only []"),
+    ("r.json", b'{"data": [{"document": "One."}]}', "no column 'document', only ['data']"),
+    ("r.csv", b"key,text,summary\n1,T.,S.\n", "no column 'document', only ['key', 'text', 'summ"),
+    ("r.csv", b"document,summary_1\nT.,S.\n", "did you mean summary_1?"),
+    ("r.csv", b"", "has no rows"),
+    ("r.csv", b"\n,,\n", "has no rows"),
+    ("r.csv", b"document,summary\na,b\nonly\n", "1 fields, but the header has 2"),
+    ("r.csv", b'document,summary\na,b\n"open,c\n', "line 3 is not well-formed"),
+    ("r.csv", b"summary,summary\na,b\n", "the header names summary more than once"),
+    ("r.csv", b'document,summary\n"He said \\"no\\".",S\n', 'twice ("")'),
+    ("r.csv", b"document,summary\nna\xefve,b\n", "not UTF-8 (byte 0xef)"),
+    ("r.csv", b"docum\xefent,summary\nna,b\n", "the header is not UTF-8 (byte 0xef)"),
+    pytest.param("r.jsonl", b'{"a": ' + b"9" * 5000 + b"}\n", "not JSON", id="digits"),
+    pytest.param("r.jsonl", b"[" * 100_000 + b"\n", "nested", id="nesting"),
+    ("r.jsonl.gz", gzip.compress(GOOD * 99, mtime=0)[:-12], "cannot be read behind row"),
+    ("r.jsonl.zst", b"no zstd at all", "cannot be read:"),
+    ("r.jsonl.gz", GOOD, "Not a gzipped file"),
+    ("r.txt", b"A text.", "known are .jsonl, .ndjson, .json, .csv, .tsv, .parquet"),
+    ("r.xlsx", b"", "known are .jsonl, .ndjson"),
+    ("r.parquet", b"PAR1 cut off", "r.parquet cannot be read: "),
+    ("r.parquet", as_parquet(("document", "T."), ("summary", "S."), ("summary", "Other.")),
+     "summary more than once"),
+    ("r.parquet", as_parquet(("document", "Gr\u00fc\u00dfe.".encode("latin-1")), ("summary", "S.")),
+     "document is bytes, not a text: 1 (r.parquet row 1)"),
+    ("r.csv", b"PK\x03\x04 and more", "an Excel, Word or ZIP file"),
+    ("r.csv", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Excel"),
+    ("r.jsonl", b"PAR1....PAR1", "name it .parquet"),
+    ("r.csv", gzip.compress(b"a,b\n", mtime=0), "add .gz"),
+    ("r.csv", "document;summary\n\u00e4;b\n".encode("utf-16-le"), "UTF-16 without a byte order"),
+    ("r.csv", "document,summary\n\u00e4,b\n".encode("utf-16")[:-1], "utf-16"),
+    ("r.csv", b"document;summary\na;b;c\n", "contains ';'"),
+    ("r.csv", b"\n;\ndocument;summary\na;b;c\n", "the header has 2"),
+    ("r.csv", b"sep=;\ndocument;summary\na;b\n", "delete the line"),
+    ("r.csv", b"document;summary\ra;b\rc;d\r", "carriage returns alone"),
+    ("r.csv", "document,summary\n".encode("utf-32"), "UTF-32"),
+    ("r.json", b'{\n "document": "T.",\n\n', "jq -c"),
+    ("r.json", b'[{"document": "T."', "r.json cannot be read: "),
+    ("r.json", b'[{"a": 1, "a": 1}]', "occurs twice"),
+    ("r.json", b"[1, 2]", "a JSON object is expected, not a number: 2 (r.json item 1, "),
+    ("r.json", b"[]", "an empty array"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "content", "named"), BAD_FILES)
+def test_a_file_that_cannot_be_read_says_where_and_why(
+    tmp_path: Path, name: str, content: bytes, named: str
+):
+    path = tmp_path / name
+    path.write_bytes(content)
+    message = refused(tmp_path, **three(tmp_path, path))
+    assert named in message
+    assert path.name in message
+
+
+def test_wrong_names_and_overlaps_stand_in_one_message(tmp_path: Path):
+    path = str(write(tmp_path / "rows.jsonl", [row(1)]))
+    message = refused(tmp_path, train=[path, path], validation="nowhere/*.csv", id_column="key")
+    assert "no file matches nowhere/*.csv" in message
+    assert "is named more than once" in message
+    assert "rows.jsonl has no column 'key'" in message
+    assert "stands in both train and test" in refused(tmp_path, train=path, test=path)
+    assert "cannot be a path here" in refused(tmp_path, train="x" * 4000)
+    others = splits(tmp_path, validation=[row(2, refs=["S."])], test=[row(3)])
+    found = refused(tmp_path, train=path, **others, references_column="ref")
+    assert "references_column: no file has a column 'ref'" in found

@@ -1,0 +1,256 @@
+"""What params.yaml cannot mean is refused when it is read, with the key and the way out."""
+
+import math
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from brido.cli.config import command
+from brido.settings.load import check_params, load_params
+from brido.settings.presets import read_preset
+from brido.utils.errors import BridoError
+from brido.utils.paths import user_path
+
+BASE = {"checkpoints": {"base": {"source": "embedded"}}}
+FILES = {
+    "checkpoints": {"base": {"source": "a/model"}},
+    "data": {"source": "files", "files": {"train": "a.jsonl"}},
+}
+UNLABELLED = FILES | {
+    "data": {"source": "files", "files": {"train": "a.jsonl", "summary_column": None}},
+    "systems": ["base", "elected"],
+}
+BIG = {"checkpoint": "none", "method": "endpoint", "model": "m", "num_candidates": 2}
+PRIOR = {"information": 1.0, "prior_weight": 0.1}
+
+
+def problems(**sections) -> str:
+    with pytest.raises(BridoError) as caught:
+        check_params({**BASE, **sections})
+    return str(caught.value)
+
+
+def embedded(**changes) -> dict:
+    return {"checkpoints": {"base": {"source": "embedded", "embedded": changes}}}
+
+
+def source(**changes) -> dict:
+    """`generation` with one source, `base`."""
+    return {"generation": {"base": {"checkpoint": "base", **changes}}}
+
+
+def scoring(**changes) -> dict:
+    return {"tuned": {"x": {"scoring": changes}}}
+
+
+def files(**changes) -> dict:
+    return {"data": {"source": "files", "files": {"train": "a", **changes}}}
+
+
+def measured(*metrics: str, **changes) -> dict:
+    """Section evaluation with these metrics."""
+    return {"evaluation": {"metrics": list(metrics)} | {name: {} for name in metrics} | changes}
+
+
+def served(reading=("big",), name="big", runtime=None, **changes) -> dict:
+    """A source that asks a server, with a prompt for each of these readings."""
+    prompts = {one: {"prompt": "A {{ document }}"} for one in reading}
+    generation = {"base": {"checkpoint": "base"}, name: BIG | changes}
+    return {"generation": generation, "reading": prompts, "runtime": runtime or {}}
+
+
+# Sections, and what the message names.
+REFUSED = [
+    # Keys and forms.
+    ({"scoring": {"alhpa": 1}}, "did you mean scoring.alpha?"),
+    ({"trianing": {}}, "did you mean training?"),
+    (source(num_beam=3), "did you mean generation.base.num_beams?"),
+    (files(trian="a.csv"), "did you mean data.files.train?"),
+    (scoring(alfa=1), "did you mean tuned.x.scoring.alpha?"),
+    (source(max_source_tokens=3), "max_source_tokens: belongs to reading.default."),
+    ({"data": {"hub": {}}}, "data.hub: unknown key where data.source is world"),
+    (source(temperature=0.7), "generation.base.temperature: unknown key where"),
+    ({"checkpoints": {"base": {"source": "some/model", "embedded": {}}}}, "base.embedded: unknown"),
+    ({"decoding": {"num_beam_groups": 1}}, "decoding.num_beam_groups: unknown key"),
+    ({"data": {"source": "wrld"}}, "data.source: must be 'world', 'hub' or 'files', not 'wrld'"),
+    (source(method=None), "'sampling', 'endpoint' or 'files', not null"),
+    ({"generation": 3}, "generation: must be a section with keys, not 3"),
+    ({"pool": None}, "pool: must be a section with keys, not null"),
+    ({"reading": {"default": []}}, "reading.default: must be a section with keys"),
+    ({"checkpoints": {"base": {}}}, "checkpoints.base.source: this key is missing"),
+    ({"checkpoints": {1: 2}}, "checkpoints.1: "),
+    ({"decoding": {"early_stopping": 3}}, "early_stopping: must be true, false or 'never', not 3"),
+    ({"scoring": {"normalization": True}}, "normalization: must be 'equation' or 'listing', not t"),
+    ({"decoding": {"num_beams": "None"}}, "written null"),
+    # Values out of range.
+    (embedded(tokenizer="bpe", vocabulary_size=259), "vocabulary_size (259)"),
+    (embedded(attention_heads=3), "d_model (128) must be a multiple of attention_heads (3)"),
+    ({"reading": {"default": {"max_source_tokens": 1}}}, "max_source_tokens: must be greater"),
+    ({"training": {"length_penalty": math.nan}}, "training.length_penalty"),
+    ({"training": {"seed": 2**64}}, "training.seed: must be less than"),
+    ({"training": {"learning_rate": 1e300}}, "training.learning_rate: must be less than"),
+    *(({"training": {"warmup_steps": value}}, f"a share of them below 1, not {value!r}")
+      for value in (-1, 1.5, math.nan, True, 2**63)),
+    *(({"scoring": {"alpha": value}}, "scoring.alpha")
+      for value in ("None", "31", -1, math.nan, True)),
+    ({"scoring": {"alpha": 2.5, "normalization": "listing"}}, "15 (N-1)"),
+    ({"decoding": {"min_length": 9, "max_length": 8}}, "min_length (9)"),
+    ({"decoding": {"num_beams": 0}}, "decoding.num_beams: "),
+    (source(num_beams="16"), "generation.base.num_beams: must be a valid integer, not '16'"),
+    (source(num_beams=15, num_beam_groups=2), "num_beam_groups (2) must divide num_beams (15)"),
+    (source(num_beams=15, num_candidates=16), "more than num_beams (15)"),
+    (source(max_length=2**40), "generation.base.max_length: must be less than"),
+    (source(method="sampling", temperature=1e-300), "temperature: must be greater than"),
+    ({"pairwise": {"combination": "mean"}}, "'harmonic_r1_r2' or 'mean_r1_r2_rlsum'"),
+    ({"runtime": {"threads": 100_000}}, "runtime.threads: must be less than or equal to 1024"),
+    ({"runtime": {"device": "cuda:x"}}, "runtime.device"),
+    # Data.
+    ({"data": {"world": {"extras_per_reference": [2, 5]}}}, "data.world.extras_per_reference"),
+    ({"data": {"world": {"extras_per_reference": [2, 1]}}}, "fewest first"),
+    ({"data": {"lowercase": True}}, "data: lowercase: "),
+    ({"data": {"source": "files"}}, "data.files: this key is missing"),
+    ({"data": {"source": "hub", "hub": {"id": "a\0b"}}}, "data.hub.id: "),
+    (files(train=[]), "data.files.train"),
+    (files(test_fraction=0.0), "data.files: test_fraction: 0 leaves test empty"),
+    (files(validation_fraction=0.95), "leave nothing for train"),
+    (files(summary_column=["a", "a"]), "summary_column: a is named more than once"),
+    ({"checkpoints": {"base": {"source": " "}}}, "source: must not be empty"),
+    # Names.
+    ({"checkpoints": {**BASE["checkpoints"], "default": {"source": "x/y"}}}, "`default` cannot be"),
+    ({"checkpoints": {"none": {"source": "embedded"}}}, "`none` cannot be a name"),
+    ({"reading": {"tuned": {}}}, "reading: 'tuned' is not a key of checkpoints"),
+    # Names that differ in capitals alone would share a folder on some disks.
+    ({"tuned": {"vote": {}, "Vote": {}}}, "tuned: `Vote`"),
+    ({"tuned": {"vote": {}, "Base": {}}}, "tuned: `Base`"),
+    *(({"tuned": {name: {}}}, f"tuned: `{name}`") for name in ("base", "elected", "reference")),
+    ({"tuned": {"a b": {}}}, "tuned: 'a b'"),
+    ({"tuned": {"guided": {}}}, "variants: `guided`"),
+    ({"variants": {"vote": {"checkpoint": "base"}}}, "variants: `vote`"),
+    # Sources of candidates and the pool.
+    (source(num_candidates=1), "generation: num_candidates must be at least 2"),
+    ({"generation": {"base": {}}}, "generation.base.checkpoint: this key is missing"),
+    ({"generation": {"a b": {"checkpoint": "base"}}}, "generation: 'a b'"),
+    (source(checkpoint="bgi"), "generation.base.checkpoint: 'bgi'"),
+    (source(checkpoint="none"), "generation.base.checkpoint: 'none'"),
+    (source(method="files", checkpoint="none", files={"train": "a.jsonl"}), "files.validation: "),
+    ({"pool": {"eligible": ["bse"]}}, "pool.eligible: ['bse']"),
+    ({"pool": {"eligible": ["base", "base"]}}, "pool.eligible: "),
+    ({"pool": {"minimum": 17}}, "pool.minimum: 17"),
+    (served(endpoint="locl", runtime={"endpoints": {"local": {}}}), "generation.big.endpoint: "
+     "'locl' is not a key of runtime.endpoints; known here: default, local"),
+    (served(reading=()), "reading.big.prompt: this key is missing"),
+    *((served((name,), name), f"generation.{name}: a") for name in ("base", "vote", "short")),
+    (served(temperature=0), "temperature: at 0"),
+    (served(extra_parameters={"seed": 1, "n": 2}), "extra_parameters: n, seed"),
+    (served(checkpoint="base"), "generation.big.checkpoint: must be 'none', not 'base'"),
+    ({"generation": {"b": {"checkpoint": "none", "method": "endpoint"}}}, "generation.b.model: "),
+    ({"reading": {"default": {"prompt": "{{ document[:5] }}"}}}, "reading.default"),
+    # Systems.
+    ({"systems": ["reference", "base", "brio"]}, "zero_shot: {checkpoint: brio}"),
+    ({"systems": ["reference"]}, "systems: [base, reference]`"),
+    ({"tuned": {}}, "tuned: "),
+    ({"variants": {"x": {"checkpoint": "y"}}}, "variants.x.checkpoint: 'y'"),
+    (scoring(unit="sentence"), "tuned.x.scoring.unit: "),
+    ({"tuned": {"x": {"training": {"epochs": 0}}}}, "tuned.x.training.epochs: "),
+    ({"scoring": {"information": 0.7}} | scoring(support=0.5), "tuned.x: support (0.5)"),
+    ({"likelihood": {"others": 0}} | scoring(**PRIOR), "tuned.x.scoring.prior_weight"),
+    # Stages read the shared section, whatever the systems change.
+    ({"likelihood": {"others": 0}, "scoring": PRIOR} | scoring(information=0.0),
+     "set scoring.prior_weight to 0"),
+    (scoring(alpha=2.5, normalization="listing"), "tuned.x.scoring.alpha: "),
+    ({"decoding": {"max_length": 20}, "variants": {"s": {"checkpoint": "base", "min_length": 30}}},
+     "variants.s over section decoding: min_length (30)"),
+    ({"training": {"gold_weight": 1.0, "cross_entropy": "elected"}}, "cross_entropy is elected"),
+    (UNLABELLED | {"training": {"keep": "best_generator"}}, "training.keep best_generator"),
+    (UNLABELLED | {"training": {"gold_weight": 1.0, "cross_entropy": "reference"}},
+     "training.gold_weight needs references"),
+    # Metrics and the choice by them.
+    (measured(), "metrics: nothing would be measured"),
+    ({"evaluation": {"metrics": ["rogue"]}}, "unknown ['rogue']"),
+    # DVC reads the section of every metric.
+    ({"evaluation": {"metrics": ["rouge", "geval"], "rouge": {}}}, "'+evaluation.geval.KEY=VALUE'"),
+    (measured("world_judge", "rouge", "geval", geval={"model": "m", "prompt": "no.jinja"}),
+     "evaluation.geval.prompt: the file no.jinja"),
+    ({"evaluation": {"geval": {"temperature": 0.0}}}, "evaluation.geval: temperature: "),
+    (measured("rouge"), "add world_judge to"),
+    (measured("rouge", "mentions"), "add world_judge to"),
+    (FILES | measured("rouge"), "add mentions to"),
+    (FILES | measured("mentions"), "choice.rouge_loss: rouge"),
+    (FILES | measured("rouge", "mentions", "world_qa", "world_judge"), "remove world_qa, world_j"),
+    ({"choice": {"among": ["vote", "voted"]}}, "choice.among: 'voted'"),
+    ({"choice": {"among": ["elected"]}}, "choice.among: 'elected'"),
+    ({"choice": {"among": []}}, "choice.among: "),
+    ({"choice": {"by": "rogue.r1"}}, "did you mean rouge.r1?"),
+    ({"choice": {"by": "geval.average"}}, "add geval to it"),
+    ({"choice": {"by": "geval.averages"}}, "choice.by: 'geval.averages'"),
+    ({"choice": {"by": "extractiveness.length"}}, "choice.by: extractiveness.length has no"),
+    ({"choice": {"by": "mentions.checked"}}, "choice.by: mentions.checked has no"),
+    (UNLABELLED | measured("rouge", "mentions") | {"choice": {"by": "rouge.r1"}},
+     "choice.by: rouge.r1 compares with references"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("sections", "named"), REFUSED)
+def test_what_would_fail_later_is_refused_at_once(sections, named):
+    message = problems(**sections)
+    assert named in message
+    # No word of the library, and no control character.
+    for word in ("discriminator", "dictionary", "Settings", "Input should", "\x1b"):
+        assert word not in message
+
+
+def test_all_problems_stand_in_one_message_and_values_are_shown_escaped_and_cut():
+    wrong = {"normalization": "\x1b[2J" + "x" * 100_000, "\x1b" * 9: 1}
+    message = problems(scoring=wrong, pairwise={"combination": "mean"}, trianing={})
+    assert message.startswith("params.yaml has 4 problems:\n")
+    assert "\x1b" not in message
+    assert len(message) < 600
+
+
+# A params.yaml, and what the message names.
+FILES_REFUSED = [
+    (None, "is missing"),
+    ("a: [", "cannot be read as YAML"),
+    ("- 1", "a list"),
+    ("# nothing\n", "is empty"),
+    ("scoring:\n  prior: 1\n   alpha: 0\n", 'line 3 ("alpha: 0"): '),
+    ("scoring:\n\talpha: 0\n", 'line 2 ("alpha: 0"): '),
+    ("systems: [base]]\n", 'line 1 ("systems: [base]]"): '),
+    ("pool: {}\npool: {}\n", 'line 2 ("pool: {}"): '),
+    pytest.param("data: {source: 2024-99-99}", "params.yaml", id="date"),
+    pytest.param("data: {source: " + "9" * 5000 + "}", "params.yaml", id="digits"),
+    pytest.param("data: " + "[" * 1000 + "]" * 1000, "params.yaml", id="nesting"),
+]
+
+
+@pytest.mark.parametrize(("text", "named"), FILES_REFUSED)
+def test_a_file_that_holds_no_settings_is_one_sentence(tmp_path, text, named):
+    if text is not None:
+        (tmp_path / "params.yaml").write_text(text)
+    with pytest.raises(BridoError) as caught:
+        load_params(tmp_path / "params.yaml")
+    assert named in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["just a text\n", "- a\n- list\n", "5\n"])
+def test_a_preset_that_holds_no_keys_is_a_sentence(tmp_path, text):
+    (tmp_path / "mine.yaml").write_text(text)
+    with pytest.raises(BridoError, match=r"mine.yaml must hold keys"):
+        read_preset("mine", tmp_path)
+
+
+def test_the_command_says_that_a_file_is_missing_and_what_is_wrong_with_one(tmp_path):
+    for name in ("presets/default.yaml", "none.yaml"):
+        assert f"{name} is missing" in str(CliRunner().invoke(command, [name]).exception)
+    wrong = tmp_path / "wrong.yaml"
+    wrong.write_text("checkpoints: {base: {source: embedded}}\nscoring: {alhpa: 1}\n")
+    said = str(CliRunner().invoke(command, [str(wrong)]).exception)
+    assert said.startswith(f"{wrong} has a problem:")
+    assert "did you mean scoring.alpha?" in said
+
+
+def test_a_home_that_nobody_has_is_a_sentence():
+    with pytest.raises(BridoError, match="there is no such user"):
+        user_path(Path("~nosuchuser/articles.jsonl"))
