@@ -13,9 +13,7 @@ from brido.settings.load import load_params
 from brido.settings.params import Params
 from brido.tables import LIKELIHOOD
 from brido.tables.fingerprint import content_hash
-from brido.utils.atomic import atomic_folder
 from brido.utils.errors import BridoError, run_command
-from brido.utils.progress import say
 from brido.utils.stored import read_json
 from brido.work.kept import code_key
 from brido.work.running import Splits
@@ -29,9 +27,8 @@ def main() -> None:
     needs = read_json(paths.needs("likelihood"), "needs")
     if needs["splits"]:
         measure(load_params(), needs["splits"], needs["prior"])
-        return
-    with atomic_folder(paths.likelihood("").parent):
-        say("likelihood: no order of the candidates asks for it")
+    else:
+        paths.leave_out("likelihood")
 
 
 def measure(params: Params, splits: Sequence[str], prior: bool) -> None:

@@ -5,7 +5,9 @@ from functools import partial
 from pathlib import Path
 
 from brido.tables.join import SplitTables
+from brido.utils.atomic import atomic_folder, write_text
 from brido.utils.errors import BridoError
+from brido.utils.progress import say
 
 DATA = Path("data")
 METRICS = Path("metrics")
@@ -37,6 +39,14 @@ likelihood = partial(_of_split, "likelihood")
 def needs(table: str) -> Path:
     """data/needs/TABLE.json: of which splits the orders need the table support or likelihood."""
     return DATA / "needs" / f"{table}.json"
+
+
+def leave_out(table: str) -> None:
+    """Write data/TABLE without a table: DVC warns of an empty output at every run."""
+    text = f"No order of the candidates asks for {table}.\n"
+    with atomic_folder(DATA / table) as folder:
+        write_text(folder / "README", text)
+    say(f"{table}: {text.strip()}")
 
 
 def scores(system: str, split: str) -> Path:

@@ -9,9 +9,7 @@ from brido.settings.load import load_params
 from brido.settings.params import Params
 from brido.tables import SUPPORT
 from brido.tables.fingerprint import content_hash
-from brido.utils.atomic import atomic_folder
 from brido.utils.errors import run_command
-from brido.utils.progress import say
 from brido.utils.stored import read_json
 from brido.work.kept import code_key
 from brido.work.running import Splits
@@ -25,9 +23,8 @@ def main() -> None:
     splits = read_json(paths.needs("support"), "needs")["splits"]
     if splits:
         check(load_params(), splits)
-        return
-    with atomic_folder(paths.support("").parent):
-        say("support: no order of the candidates asks for it")
+    else:
+        paths.leave_out("support")
 
 
 def check(params: Params, splits: Sequence[str]) -> None:

@@ -6,6 +6,7 @@ import os
 # ever.
 os.environ["OMP_NUM_THREADS"] = "1"
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -74,6 +75,25 @@ def hub(hub_folder: tuple[LoopbackHub, Path]) -> Iterator[tuple[LoopbackHub, str
     hub.requests.clear()
     with hub.running() as address:
         yield hub, address
+
+
+@pytest.fixture(scope="session")
+def finished_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a small run after all stages, to be read; `finished` is a copy to change."""
+    import finished_run
+
+    folder = tmp_path_factory.mktemp("finished")
+    finished_run.make(folder)
+    return folder
+
+
+@pytest.fixture
+def finished(finished_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the finished run as the present folder."""
+    shutil.copytree(finished_run, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("BRIDO_WORK", raising=False)
+    return tmp_path
 
 
 @pytest.fixture

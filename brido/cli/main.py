@@ -28,6 +28,7 @@ GROUPS = {
     },
     "Projects": {
         "init": "begin a project with documents of your own",
+        "diff": "compare two commits or experiments, with intervals",
         "export-pairs": "write preference pairs for other trainers",
         "export-model": "write the chosen model with its card",
     },

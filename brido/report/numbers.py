@@ -31,6 +31,10 @@ from brido.utils.stored import json_text
 INTERVALS = "intervals.json"
 HEADLINE = "headline.json"
 _ROUGE = (("rouge", "r1"), ("rouge", "r2"), ("rouge", "rl"))
+# What systems and runs are compared by, beside the column that decides.
+COMPARED = (("mentions", "unsupported"), ("rouge", "r1"), ("extractiveness", "length"))
+# What a column is called here, where its own name says little.
+_NAMES = {"length": "words"}
 
 
 @dataclass(frozen=True)
@@ -120,7 +124,7 @@ def headline(numbers: Numbers, choice: Mapping[str, Any]) -> dict[str, Any]:
     """What `dvc metrics diff` and `dvc exp show` compare: base, the chosen system, the control.
 
     Beside the means of the chosen system stand its differences to base and to the control, of what
-    decided and of ROUGE-1, with their intervals.
+    decided and of COMPARED, with their intervals.
     """
     metric, _, column = choice["by"].partition(".")
     by: ColumnKey = (metric, column)
@@ -130,12 +134,13 @@ def headline(numbers: Numbers, choice: Mapping[str, Any]) -> dict[str, Any]:
     result["chosen"] = _means(numbers, chosen, columns)
     for label, other in (("minus_base", "base"), ("minus_control", control)):
         gaps = numbers.differences.get(f"{chosen} - {other}", {})
-        shown = {key[1]: item for key in (by, ("rouge", "r1")) if (item := item_of(gaps, key))}
+        shown = {
+            _NAMES.get(key[1], key[1]): {"mean": item.mean, "low": item.low, "high": item.high}
+            for key in (by, *COMPARED)
+            if (item := item_of(gaps, key))
+        }
         if shown:
-            result["chosen"][label] = {
-                name: {"mean": item.mean, "low": item.low, "high": item.high}
-                for name, item in shown.items()
-            }
+            result["chosen"][label] = shown
     if control is not None and control != chosen:
         result["control"] = _means(numbers, control, columns)
     return result

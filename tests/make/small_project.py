@@ -94,12 +94,12 @@ def write_params(folder: Path, **sections: dict[str, Any]) -> None:
         yaml.dump(params, stream)
 
 
-def write_checkpoint(folder: Path, seed: int = 0) -> None:
+def write_checkpoint(folder: Path, seed: int = 0, words: Sequence[str] = WORDS) -> None:
     """A BART with random weights whose summaries end after a few words, and its tokenizer."""
-    word_tokenizer(words=WORDS).save_pretrained(folder)
+    word_tokenizer(words=words).save_pretrained(folder)
     model = tiny_bart(
         seed,
-        vocab_size=len(SPECIAL) + len(WORDS),
+        vocab_size=len(SPECIAL) + len(words),
         encoder_ffn_dim=16,
         decoder_ffn_dim=16,
         max_position_embeddings=40,

@@ -13,7 +13,6 @@ from brido.report.card import weights_of
 from brido.settings.load import load_params
 from brido.summarizer.usage import read_usage
 from brido.tables import DECODED, evaluation_schema, read_rows, write_table
-from brido.utils.errors import BridoError
 from stages import choose, paths
 
 DOCUMENTS = 60
@@ -191,36 +190,6 @@ def test_another_column_may_decide_and_less_of_it_be_better(project):
     assert (choice["by"], choice["chosen"]) == ("mentions.unsupported", "control")
     assert list(choice["systems"]) == ["base", "control"]
     assert "unsupported" in choice["verdict"][0]
-
-
-def test_other_documents_are_refused(project):
-    same_rouge()
-    path = paths.evaluation("vote", "validation")
-    rows = read_rows(path, None, "")
-    rows[0]["id"] = "another"
-    names = [name for name in rows[0] if name not in ("id", "detail")]
-    write_table(path, [rows], evaluation_schema(names), {"signature": {}})
-    with pytest.raises(BridoError, match="vote and base .*different validation documents"):
-        choose.main()
-
-
-@pytest.mark.parametrize(
-    ("path", "stage"),
-    [
-        (paths.evaluation("base", "validation"), "evaluate"),
-        (paths.evaluation("vote", "test"), "evaluate"),
-        (paths.decoded("vote", "validation"), "decode@vote"),
-        (paths.decoded("guided", "validation"), "vary@guided"),
-    ],
-)
-def test_missing_tables_are_named_with_their_stage(project, path, stage):
-    same_rouge()
-    good(base=30, vote=50, control=40, guided=35)
-    path.unlink()
-    with pytest.raises(BridoError, match=f"dvc repro .*{stage}") as caught:
-        choose.main()
-    assert str(path.parent) in str(caught.value)
-    assert not paths.CHOSEN.exists()
 
 
 def made():

@@ -81,23 +81,6 @@ def test_an_empty_document_has_an_empty_summary(project, capsys):
     assert "decode base test: 3 documents, 1 empty documents" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["reference"], r"usage: python -m stages.decode SYSTEM"),
-        (["base", "vote"], r"usage: python -m stages.decode SYSTEM"),
-        (["tuned"], r"usage: python -m stages.decode SYSTEM"),
-        (["vote"], "train@vote"),
-    ],
-)
-def test_an_unknown_system_and_a_missing_checkpoint_are_refused(
-    project, monkeypatch, arguments, message
-):
-    monkeypatch.setattr(sys, "argv", ["stages.decode", *arguments])
-    with pytest.raises(BridoError, match=message):
-        decode.main()
-
-
 def test_a_decoder_only_checkpoint_says_how_many_tokens_it_writes_or_is_refused(tmp_path):
     (tmp_path / "config.json").write_text('{"model_type": "llama"}', encoding="utf-8")
     settings = tmp_path / "generation_config.json"

@@ -1,17 +1,11 @@
 """The evaluate stage: its table, its signature, its errors, and equal bytes twice."""
 
-import json
-import os
-from pathlib import Path
-
 import pytest
 from dying import dying
 
 from brido.corpus.settings import WorldSettings
-from brido.evaluation.parts import read_inputs
-from brido.evaluation.registry import find_metric
 from brido.settings.load import check_params
-from brido.tables import CORPUS, DECODED, WORLD_CORPUS, read_metadata, read_rows, write_table
+from brido.tables import CORPUS, DECODED, WORLD_CORPUS, read_metadata, write_table
 from brido.utils.errors import BridoError
 from brido.world import documents
 from stages import evaluate as stage
@@ -50,40 +44,6 @@ def write_summaries(rows, texts, system="vote"):
     write_table(paths.decoded(system, "test"), [decoded], DECODED)
 
 
-def test_a_row_a_document_a_column_of_each_metric_and_signatures(project):
-    params = measuring(*CHEAP)
-    path = evaluate(params, "vote")
-    assert path == paths.evaluation("vote")
-    rows = read_rows(path, None, "")
-    assert [row["id"] for row in rows] == [row["id"] for row in project]
-    names = [f"{name}.{column}" for name in CHEAP for column in find_metric(name).names]
-    assert list(rows[0]) == ["id", *names, "detail"]
-    # Each column is that of the metric alone.
-    inputs = read_inputs(paths.corpus("test"), paths.decoded("vote", "test"))
-    for name in CHEAP:
-        found = find_metric(name).measure(inputs)
-        for row, alone, detail in zip(rows, found.rows, found.details, strict=True):
-            assert {column: row[f"{name}.{column}"] for column in alone} == alone
-            assert json.loads(row["detail"])[name] == json.loads(json.dumps(detail))
-    signatures = read_metadata(path, "")["signature"]
-    assert list(signatures) == sorted(CHEAP)
-    assert all(own["n"] == len(project) and own["implementation"] for own in signatures.values())
-    first = path.read_bytes()
-    assert evaluate(params, "vote").read_bytes() == first
-    assert list(Path(os.environ["BRIDO_WORK"]).rglob("*.parquet")) == []
-
-
-def test_what_is_not_measured_is_null(project):
-    write_summaries(project, [row["summary"] for row in project], "reference")
-    (row, *_) = read_rows(
-        evaluate(measuring("rouge", "mentions", "world_judge"), "reference"), None, ""
-    )
-    assert row["rouge.r1"] is None
-    assert row["mentions.unsupported"] is not None
-    (row, *_) = read_rows(evaluate(measuring("rouge", choice=BY_ROUGE), "reference"), None, "")
-    assert (row["rouge.r1"], row["detail"]) == (None, "{}")
-
-
 @pytest.mark.parametrize(("code", "again"), [("", 2), ("-other", 3)])
 def test_after_a_kill_parts_that_other_code_measured_are_measured_again(
     project, monkeypatch, code, again
@@ -107,30 +67,6 @@ def test_a_corpus_without_facts(project):
     assert "approximate" in read_metadata(path, "")["signature"]["mentions"]["implementation"]
     with pytest.raises(BridoError, match="world_qa needs the column `facts`"):
         evaluate(measuring("mentions", "world_qa", choice=BY_MENTIONS), "vote")
-
-
-def test_summaries_of_other_documents_are_refused(project):
-    write_summaries(project[1:], [row["summary"] for row in project[1:]])
-    with pytest.raises(BridoError, match=r"(?s)other documents.*dvc repro decode@vote"):
-        evaluate(PARAMS, "vote")
-
-
-def test_missing_tables_name_the_stage(project):
-    with pytest.raises(BridoError, match="dvc repro decode_base"):
-        evaluate(PARAMS, "base")
-    with pytest.raises(BridoError, match="dvc repro vary@guided"):
-        evaluate(PARAMS, "guided")
-    paths.corpus("test").unlink()
-    with pytest.raises(BridoError, match="dvc repro download"):
-        evaluate(PARAMS, "vote")
-
-
-def test_the_command_line_explains_itself(run_stage, project):
-    Path("params.yaml").write_text(json.dumps(BASE))
-    result = run_stage("stages.evaluate", "rouge")
-    assert result.returncode == 2
-    assert "usage: python -m stages.evaluate SYSTEM" in result.stderr
-    assert "Traceback" not in result.stderr
 
 
 def test_a_dry_run_counts_all_systems_in_one_sum(project, monkeypatch, capsys):

@@ -112,15 +112,6 @@ def test_a_batch_that_does_not_fit_is_halved_and_recorded(project, monkeypatch, 
     assert "batches halved for memory" in capsys.readouterr().err
 
 
-def test_a_missing_checkpoint_and_sources_longer_than_it_can_read_are_refused(project):
-    small_project.write_params(project, reading={"default": {"max_source_tokens": 41}})
-    with pytest.raises(BridoError, match=r"max_source_tokens \(41\) is more than the model's 40"):
-        run()
-    shutil.rmtree("data/checkpoints/base")
-    with pytest.raises(BridoError, match="data/checkpoints/base is missing"):
-        run()
-
-
 def test_candidates_that_are_no_basis_for_a_vote_are_warned_about(project, capsys):
     small_project.write_params(project, generation={"max_length": 4}, pool={"too_few": "leave_out"})
     run()

@@ -10,9 +10,7 @@ import pytest
 from dying import dying
 from pool_rows import pooled
 
-from brido.rouge import similarity_matrix
 from brido.tables import CORPUS, POOL, read_metadata, write_table
-from brido.utils.text import one_sentence_a_line
 from stages import pairwise
 
 TEXT = "Police said two men were hurt. The lorry hit a wall in Ashwick. Nobody was held."
@@ -59,23 +57,6 @@ def output(split="train"):
 def in_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("BRIDO_WORK", raising=False)
-
-
-def test_rows_are_the_similarities_of_split_texts_in_corpus_order():
-    tables = write_inputs(7, skipped={0, 3})
-    changes = {"combination": "mean_r1_r2_rlsum", "implementation": "pltrdy"}
-    settings(**changes)
-    pairwise.main()
-    for split, expected in tables.items():
-        rows = pq.read_table(output(split)).to_pylist()
-        assert [row["id"] for row in rows] == [name for name, _, _ in expected]
-        for row, (_, candidates, reference) in zip(rows, expected, strict=True):
-            lines = [one_sentence_a_line(text) for text in (*candidates, reference)]
-            matrix = similarity_matrix(lines[:-1], lines[-1], **changes)
-            assert np.array_equal(np.reshape(row["similarity"], (SIZE, SIZE + 1)), matrix)
-        kept = read_metadata(output(split), "")
-        assert kept["num_candidates"] == SIZE
-        assert changes.items() <= kept["pairwise"].items()
 
 
 def test_the_bytes_do_not_depend_on_the_number_of_workers(monkeypatch):

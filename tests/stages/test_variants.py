@@ -8,7 +8,6 @@ from small_project import GUIDED, assert_decoded, expected
 
 from brido.candidates.blocks import blocks
 from brido.tables import CANDIDATES, DECODED, read_metadata, read_rows
-from brido.utils.errors import BridoError
 from stages import decode, generate, paths
 
 VARIANTS = {
@@ -91,9 +90,3 @@ def test_guided_candidates_differ_from_unguided_ones(project, monkeypatch, metho
         assert read_metadata(table, "")["generation"]["guidance"] == guidance
     assert found[0] != found[1]
     assert {len(candidates) for rows in found for candidates in rows} == {4}
-
-
-def test_too_few_documents_are_named(project, monkeypatch):
-    project(variants={"guided": {"checkpoint": "base", "guidance": {"others": 9}}})
-    with pytest.raises(BridoError, match="needs 9 other documents"):
-        summaries(monkeypatch)

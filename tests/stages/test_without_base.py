@@ -118,16 +118,6 @@ def test_scores_and_pairs_come_without_a_base(served):
     assert (served / "pairs.jsonl").read_text().count("\n") > 20
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments"),
-    [("train", ["vote"]), ("decode", ["short"]), ("evaluate", ["base"]), ("report", [])],
-)
-def test_what_needs_a_base_says_so(served, monkeypatch, name, arguments):
-    with pytest.raises(BridoError, match=r"checkpoints\.base\.source") as caught:
-        stage(monkeypatch, name, *arguments)
-    assert "dvc repro score elect" in str(caught.value)
-
-
 def test_messages_as_base_gets_them_need_a_base(served):
     arguments = ["export-pairs", "--chat", "-o", "chat.jsonl"]
     done = CliRunner().invoke(group, arguments)

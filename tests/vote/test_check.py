@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brido.utils.errors import ArgumentError
 from brido.vote.check import pair_accuracy
 
 
@@ -67,19 +66,3 @@ def test_no_pair_has_no_accuracy():
     value, pairs = pair_accuracy([[1, 2]], [[1, 1]], [[3, 3]])
     assert math.isnan(value)
     assert pairs == 0
-
-
-@pytest.mark.parametrize(
-    ("arrays", "named"),
-    [
-        (([[1, 0]], [[0, 1]], [[1, 2, 3]]), "one shape"),
-        (([1, 0], [0, 1], [1, 2]), "one shape"),
-        (([[1, 2]], [[0, 1, 1]], [[10, 10, 30]]), "one shape"),
-        (([["a", "b"]], [[0, 1]], [[10, 10]]), "scores"),
-        (([[1, 0]], [[0, 1]], [[1, 1]], 1.1), "tolerance"),
-        (([[1, 0]], [[0, 1]], [[1, 1]], math.nan), "tolerance"),
-    ],
-)
-def test_what_has_no_meaning_is_refused(arrays, named):
-    with pytest.raises(ArgumentError, match=named):
-        pair_accuracy(*arrays)

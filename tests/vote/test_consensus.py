@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brido.utils.errors import ArgumentError, BridoError
+from brido.utils.errors import BridoError
 from brido.vote.consensus import consensus_scores, eligible_scores, ranking
 from brido.vote.signals import shuffled_scores
 
@@ -127,22 +127,6 @@ def test_one_candidate_needs_a_reference():
         consensus_scores(matrix, 0)
 
 
-@pytest.mark.parametrize(
-    ("shape", "alpha", "normalization", "named"),
-    [
-        ((3, 3), 0, "equation", r"\[3, 3\]"),
-        ((4,), 0, "equation", r"\[4\]"),
-        ((3, 4), -1, "equation", "-1"),
-        ((3, 4), math.nan, "equation", "nan"),
-        ((3, 4), 1.5, "listing", r"N - 1 \(here 2\) and inf, not 1\.5: use .*`equation`$"),
-        ((3, 4), 0.5, "listing", r"not 0\.5"),
-    ],
-)
-def test_what_has_no_meaning_is_refused(shape, alpha, normalization, named):
-    with pytest.raises(BridoError, match=named):
-        consensus_scores(np.zeros(shape), alpha, normalization)
-
-
 def obvious_eligible_scores(matrix, alpha, normalization, voters, eligible):
     """One document: the scores of a matrix that never had the others' rows and columns."""
     inside = [place for place, vote in enumerate(voters) if vote]
@@ -211,25 +195,3 @@ def test_with_listing_the_only_voter_of_two_is_scored_by_the_reference():
     assert found[0, 0] == 0.25
     assert math.isnan(found[0, 1])
     assert found[1].tolist() == [0.375, 0.625]
-
-
-EVERYONE = np.ones((1, 2), bool)
-
-
-@pytest.mark.parametrize(
-    ("wrong", "named"),
-    [
-        (lambda x: eligible_scores(x, 1, "equation", EVERYONE, EVERYONE),
-         r"similarity .* \[D, N, N \+ 1\] "),
-        (lambda x: eligible_scores(np.zeros((1, 2, 3)), 1, "equation", x, EVERYONE), "voters "),
-        (lambda x: eligible_scores(np.zeros((1, 2, 3)), 1, "equation", EVERYONE, x), "eligible "),
-        (lambda x: consensus_scores(x, 1), "similarity "),
-        (lambda x: ranking(x), r"scores .* \[\.\.\., N\] "),
-        (lambda _: ranking(0.5), r"scores .* \[\.\.\., N\], .* 0\.5$"),
-        (lambda _: eligible_scores(np.zeros((1, 2, 3)), 1, "equation", [True], EVERYONE),
-         r"voters \[1\] and eligible \[1, 2\] .* \[1, 2\]"),
-    ],
-)  # fmt: skip
-def test_a_message_names_the_argument_and_its_shape(wrong, named):
-    with pytest.raises(ArgumentError, match=f"(?s)^{named}"):
-        wrong(["a text"])

@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brido.rouge import similarity_matrix
-from brido.utils.errors import ArgumentError
 from brido.vote.consensus import consensus_scores, ranking
 from brido.vote.signals import (
     combined,
@@ -193,39 +192,3 @@ def test_texts_vote_by_their_sentences():
                 wanted = sum(best) / len(best)
             if i != j:
                 assert found[i, j] == pytest.approx(wanted)
-
-
-@pytest.mark.parametrize(
-    ("wrong", "named"),
-    [
-        (lambda x: information(x, np.zeros(3), 0.5), r"log_probability .* \[\.\.\., N\] "),
-        (lambda x: information(np.zeros(3), x, 0.5), r"prior .* \[\.\.\., N\] "),
-        (lambda x: information(np.zeros(3), 0.5, np.zeros(3)), "weight must be a number"),
-        (lambda _: information(np.zeros(3), np.zeros(3), 0.5, None, 1.0), "length_penalty .* need"),
-        (lambda _: combined(np.zeros(3), [(np.zeros(3), 0.5)]), "weight must be a number"),
-        (lambda x: information(np.zeros(3), np.zeros(3), 0.5, x), r"tokens .* \[\.\.\., N\] "),
-        (lambda x: combined(x, []), r"scores .* \[\.\.\., N\] "),
-        (lambda x: combined(np.zeros(3), [(0.5, x)]), r"signals .* \[\.\.\., N\] "),
-        (lambda x: dealt(x, np.zeros(3)), r"scores .* \[\.\.\., N\] "),
-        (lambda x: dealt(np.zeros(3), x), r"by .* \[\.\.\., N\] "),
-        (lambda x: shuffled_scores(x, ["a"]), r"scores .* \[D, N\] "),
-        (lambda _: information(np.zeros(3), np.zeros(3), 2.0), "weight .* 2"),
-        (lambda _: information(np.zeros(3), np.zeros(3), -0.1), "weight .* -0.1"),
-        (lambda _: information(np.zeros(3), np.zeros(3), math.nan), "weight .* nan"),
-        (lambda _: information(np.zeros(3), np.zeros(2), 0.5), r".* \[2\] .* \[3\]$"),
-        (lambda _: information(np.zeros(3), np.zeros(3), 0.5, np.ones(2)), r".* \[2\] .*\[3\]$"),
-        (lambda _: combined(np.zeros(3), [(1.5, np.zeros(3))]), "weight .* 1.5"),
-        (lambda _: combined(np.zeros(3), [(0.5, np.zeros(3))] * 3), "what the weights .* -0.5"),
-        (lambda _: combined(np.zeros(3), [(0.5, np.zeros(2))]), r".* \[2\] .* \[3\]$"),
-        (lambda _: dealt(np.zeros(3), np.zeros(2)), r".* \[2\] .* \[3\]$"),
-        (lambda _: shuffled_scores(np.zeros((2, 3)), ["a"]), r"scores \[2, 3\] .* 1 "),
-        (lambda _: shuffled_scores(np.zeros(3), ["a"] * 3), r"scores \[3\] .* 3 "),
-        (lambda _: sentence_similarity(np.zeros((2, 2)), np.array([0]), np.array([0, 1]), 3),
-         r"values .* \[1, 2\] .* 3, not \[2, 2\]"),
-        (lambda _: sentence_similarity(np.zeros((2, 2)), np.array([0, 3]), np.array([0, 1]), 2),
-         r"values .* owners from 0 to 2"),
-    ],
-)  # fmt: skip
-def test_a_message_names_the_argument_and_its_shape(wrong, named):
-    with pytest.raises(ArgumentError, match=f"(?s)^{named}"):
-        wrong(["a text"])

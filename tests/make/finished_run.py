@@ -1,0 +1,86 @@
+"""A finished run: a project of a few articles of the world, after all stages, in this process."""
+
+import importlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from ruamel.yaml import YAML
+from small_project import write_checkpoint
+
+from brido.corpus.settings import WorldSettings
+from brido.settings.load import load_params
+from brido.world import documents
+
+ROOT = Path(__file__).parents[2]
+# Validation documents are enough to choose by.
+SPLITS = {"train": 16, "validation": 24, "test": 16}
+CHANGES: dict[str, dict[str, Any]] = {
+    "data": {"world": SPLITS},
+    "checkpoints": {"base": {"source": "my/base"}},
+    "reading": {"default": {"max_source_tokens": 20}},
+    "documents": {"train": 16, "validation": 24, "test": None},
+    "pool": {"too_few": "leave_out"},
+    "likelihood": {"others": 2},
+    "report": {"bootstrap_samples": 50, "page_documents": 5},
+    "runtime": {"device": "cpu", "threads": 1, "shard_documents": 8},
+}
+GENERATION = {
+    "num_candidates": 4, "num_beams": 8, "num_beam_groups": 4, "keep_every": 2, "max_length": 12,
+    "diversity_penalty": 0.5,
+}  # fmt: skip
+TRAINING = {"max_candidate_tokens": 12, "validation": {"every": 2, "documents": 4}}
+
+
+def make(folder: Path) -> None:
+    """Make the whole run in a folder that is empty."""
+    write_params(folder)
+    # Names, places and numbers of the articles are among its words.
+    summaries = [row["summary"] for row in documents(WorldSettings(**SPLITS), "test", 16)]
+    words = sorted({word for text in summaries for word in text.split()})
+    write_checkpoint(folder / "my/base", words=words[:70])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.delenv("BRIDO_WORK", raising=False)
+        torch.set_num_threads(1)
+        for stage, *names in stages():
+            run(patch, stage, *names)
+
+
+def write_params(folder: Path, **changes: dict[str, Any]) -> None:
+    """The project's own params.yaml made small; `changes` are further keys of sections."""
+    yaml = YAML(typ="safe")
+    yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
+    raw = yaml.load((ROOT / "params.yaml").read_text(encoding="utf-8"))
+    raw["generation"]["base"] |= GENERATION
+    raw["training"] |= TRAINING
+    for section, keys in (*CHANGES.items(), *changes.items()):
+        raw[section] |= keys
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "params.yaml").open("w", encoding="utf-8") as stream:
+        yaml.dump(raw, stream)
+
+
+def stages() -> Iterator[tuple[str, ...]]:
+    """Every stage of the run in the present folder with its names, in an order that works."""
+    params = load_params()
+    yield ("download",)
+    yield "checkpoint", "base"
+    yield "generate", "base"
+    yield from ((name,) for name in ("pool", "pairwise", "needs", "support", "likelihood"))
+    for name in params.tuned:
+        yield "score", name
+        yield "train", name
+    yield ("elect",)
+    yield from (("decode", name) for name in ("base", *params.variants, *params.tuned))
+    yield from (("evaluate", name) for name in params.all_systems)
+    yield ("choose",)
+    yield ("report",)
+
+
+def run(patch: pytest.MonkeyPatch, stage: str, *names: str) -> None:
+    """Run `python -m stages.STAGE NAMES` in this process."""
+    patch.setattr("sys.argv", [f"stages/{stage}.py", *names])
+    importlib.import_module(f"stages.{stage}").main()
