@@ -63,7 +63,7 @@ def pair_rows(
 ) -> list[dict[str, Any]]:
     """The rows of a document's pairs, each by the ranks of its better and its worse candidate.
 
-    pieces: the prompt around its document, as in `brido.models.document_places.pieces_of`.
+    pieces: the prompt around its document, as in `brido.models.chats.pieces_of`.
     conversation: makes the messages of a document; None writes texts.
     """
     rows = [_row(item, *pair) for pair in ranks]

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
-from brido.models.document_places import pieces_of
+from brido.models.chats import pieces_of
 from brido.utils.errors import BridoError, quoted
 from brido.utils.json_lines import holds_half_pair
 

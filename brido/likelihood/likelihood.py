@@ -7,7 +7,7 @@ tokens never exist at once (`projection`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,7 +20,8 @@ from brido.models.arguments import as_candidates
 from brido.models.family import family_of
 from brido.models.interface import States
 from brido.models.tokens import Sources
-from brido.utils.arguments import check_finite
+from brido.utils.arguments import as_number
+from brido.utils.errors import ArgumentError
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -78,7 +79,8 @@ def candidate_log_likelihood(
         ... ).shape
         torch.Size([1, 2])
     """
-    check_finite("length_penalty", length_penalty)
+    if not math.isfinite(as_number("length_penalty", length_penalty)):
+        raise ArgumentError(f"length_penalty must be finite, not {length_penalty}")
     sources, candidate_ids, lengths = as_candidates(
         model, input_ids, attention_mask, candidate_ids, lengths
     )
@@ -116,16 +118,22 @@ def sequence_statistics(
     states = family.states(model, sources, candidate_ids[:, 0, :1], passes=len(groups))
     sums = []
     for group in groups:
-        run = partial(_group_sums, states, group.rows(candidate_ids), group)
+        run = partial(_group_sums, states, candidate_ids, group)
         sums.append(checkpoint(run, use_reentrant=False) if again else run())
-    log_probability, mean = ungrouped(groups, sums)
+    # Where each candidate stands among the groups: back to the candidates' own order, [B, N].
+    where = torch.cat([group.members for group in groups], dim=1).argsort(1).to(input_ids.device)
+    log_probability, mean = (
+        torch.cat(parts, dim=1).gather(1, where) for parts in zip(*sums, strict=True)
+    )
     return SequenceStatistics(log_probability, mean, lengths.to(input_ids.device))
 
 
-def _group_sums(states: States, rows: Tensor, group: LengthGroup) -> tuple[Tensor, Tensor]:
-    """The sums of log p(token) and of mean log p(v) for rows [B, n, length + 1], each [B, n]."""
+def _group_sums(states: States, candidate_ids: Tensor, group: LengthGroup) -> tuple[Tensor, Tensor]:
+    """The sums of log p(token) and of mean log p(v) of the group's candidates, each [B, n]."""
+    end, places = group.length + 1, group.places.to(candidate_ids.device)
+    members = group.members.to(candidate_ids.device)[:, :, None].expand(-1, -1, end)
+    rows = candidate_ids[:, :, :end].gather(1, members)
     read, predicted = rows[:, :, :-1], rows[:, :, 1:]
-    places = group.places.to(rows.device)
     hidden = states.hidden(read.flatten(0, 1), places)
     of_scored = of_tokens(states, hidden, predicted.flatten()[places])
     # Back to [B, n, length], with zeros for padding.
@@ -147,12 +155,6 @@ class LengthGroup(NamedTuple):
     length: int
     places: Tensor
 
-    def rows(self, candidate_ids: Tensor) -> Tensor:
-        """The group's part of candidate_ids [B, N, T + 1]: [B, n, length + 1]."""
-        end = self.length + 1
-        members = self.members.to(candidate_ids.device)[:, :, None].expand(-1, -1, end)
-        return candidate_ids[:, :, :end].gather(1, members)
-
 
 def group_by_length(scored: Tensor, largest: int, price: float) -> list[LengthGroup]:
     """Groups, longest first, that hold each of N candidates of B documents exactly once.
@@ -172,17 +174,6 @@ def group_by_length(scored: Tensor, largest: int, price: float) -> list[LengthGr
         rows = scored[torch.arange(documents)[:, None], members, :length]
         groups.append(LengthGroup(members, length, rows.flatten().nonzero()[:, 0]))
     return groups
-
-
-def ungrouped(
-    groups: Sequence[LengthGroup], values: Sequence[tuple[Tensor, ...]]
-) -> Iterator[Tensor]:
-    """Values of the candidates, [B, n] a group, in the candidates' own order: [B, N] each."""
-    # Where each candidate stands among the groups.
-    where = torch.cat([group.members for group in groups], dim=1).argsort(1)
-    where = where.to(values[0][0].device)
-    for parts in zip(*values, strict=True):
-        yield torch.cat(parts, dim=1).gather(1, where)
 
 
 def _cuts(longest: list[int], largest: int, price: float) -> list[int]:

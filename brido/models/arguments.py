@@ -84,55 +84,44 @@ def as_candidates(
             f"documents as input_ids, {len(sources.ids)}, and at least one candidate"
         )
     if lengths is None:
-        lengths = _up_to_the_first_pad(model, candidate_ids)
+        pad = pad_token(model)
+        if pad is None or pad in end_tokens(model):
+            raise ArgumentError(
+                f"this model's pad token ({pad}) does not show where a candidate ends: give "
+                "lengths [documents, candidates], the numbers of scored tokens"
+            )
+        lengths = (candidate_ids[:, :, 1:] != pad).long().cumprod(-1).sum(-1)
     lengths = as_whole_numbers("lengths", lengths).cpu()
     if list(lengths.shape) != shape[:2] or lengths.min() < 1 or lengths.max() >= shape[2]:
         raise ArgumentError(
             f"lengths {list(lengths.shape)} must be [documents, candidates] and count 1 to "
             f"{shape[2] - 1} tokens behind position 0 of candidate_ids {shape}"
         )
-    _check_positions(model, sources.mask, lengths)
-    given, starts = candidate_ids[:, :, 0], _starts(model)
+    positions = family_of(model.config).written_positions(model.config)
+    prompt = 0 if model.config.is_encoder_decoder else int(sources.mask.sum(1).max())
+    # The last token is never read.
+    if positions is not None and max(prompt - 1, 0) + int(lengths.max()) > positions:
+        raise ArgumentError(
+            f"candidates of {int(lengths.max())} tokens are more than the model's {positions} "
+            f"positions allow{f' behind prompts of {prompt} tokens' if prompt else ''}"
+        )
+    _check_given(model, candidate_ids[:, :, 0])
+    return sources, candidate_ids, lengths
+
+
+def _check_given(model: PreTrainedModel, given: Tensor) -> None:
+    """Raise ArgumentError for tokens [B, N] that no text starts from: BRIO's start from bos."""
+    starts: list[Any] = []
+    if model.config.is_encoder_decoder:
+        for name in ("decoder_start_token_id", "bos_token_id"):
+            starts += [getattr(own, name, None) for own in (model.generation_config, model.config)]
+    starts = [token for token in starts if isinstance(token, int)]
     wrong = set(given.flatten().tolist()).difference(starts) if starts else ()
     if (given != given[:, :1]).any() or wrong:
         raise ArgumentError(
             "position 0 of candidate_ids is given and not scored, so it must be the same for all "
             "candidates of a document: the token that a text starts from"
             + (f" ({starts[0]}), not {min(wrong)}" if wrong else " (or the prompt's last)")
-        )
-    return sources, candidate_ids, lengths
-
-
-def _starts(model: PreTrainedModel) -> list[int]:
-    """The tokens that an encoder-decoder's text may start from, the search's first; BRIO's: bos."""
-    if not model.config.is_encoder_decoder:
-        return []
-    named = (
-        getattr(own, name, None)
-        for name in ("decoder_start_token_id", "bos_token_id")
-        for own in (model.generation_config, model.config)
-    )
-    return [token for token in named if isinstance(token, int)]
-
-
-def _up_to_the_first_pad(model: PreTrainedModel, candidate_ids: Tensor) -> Tensor:
-    pad = pad_token(model)
-    if pad is None or pad in end_tokens(model):
-        raise ArgumentError(
-            f"this model's pad token ({pad}) does not show where a candidate ends: give lengths "
-            "[documents, candidates], the numbers of scored tokens"
-        )
-    return (candidate_ids[:, :, 1:] != pad).long().cumprod(-1).sum(-1)
-
-
-def _check_positions(model: PreTrainedModel, attention_mask: Tensor, lengths: Tensor) -> None:
-    """Raise ArgumentError if the model has too few positions; the last token is never read."""
-    positions = family_of(model.config).written_positions(model.config)
-    given = 0 if model.config.is_encoder_decoder else int(attention_mask.sum(1).max()) - 1
-    if positions is not None and given + int(lengths.max()) > positions:
-        raise ArgumentError(
-            f"candidates of {int(lengths.max())} tokens are more than the model's {positions} "
-            f"positions allow{f' behind prompts of {given + 1} tokens' if given else ''}"
         )
 
 

@@ -1,4 +1,4 @@
-"""The turns of a chat about a document, and the text that a chat template makes of them."""
+"""Where a document stands in a prompt and a chat, and the text that a chat template makes of it."""
 
 from __future__ import annotations
 
@@ -6,16 +6,42 @@ import re
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from brido.models.document_places import pieces_of
 from brido.models.settings import ReadingSettings
-from brido.utils.errors import BridoError, first_line
+from brido.utils.errors import BridoError, first_line, quoted
 from brido.utils.json_lines import holds_half_pair
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
+DOCUMENT = "{{ document }}"
+_PLACE = re.compile(r"\{\{ *document *\}\}")
+_TEMPLATE = re.compile(r"\{[{%#].{0,40}")
 # How templates write today's date, with which they would ask another question every day.
 _TODAY = re.compile(r"""strftime_now\(\s*(["'])(.*?)\1\s*\)""")
+
+
+def pieces_of(prompt: str, key: str = "reading.prompt") -> tuple[str, ...]:
+    """What stands before, between and behind the places of the document in a prompt.
+
+    Nothing else is filled in: what a filter, a slice or a condition of a template leaves of a
+    document depends on the document. `key` names the prompt in errors.
+
+    Raises:
+        BridoError: the prompt has no place for the document, or something else of a template.
+
+    Example:
+        >>> pieces_of("Summarise: {{ document }}")
+        ('Summarise: ', '')
+    """
+    pieces = tuple(_PLACE.split(prompt))
+    if found := _TEMPLATE.search("\0".join(pieces)):
+        raise BridoError(
+            f"{key} must contain {DOCUMENT} and nothing else of a template, but has "
+            f"{quoted(found[0])}"
+        )
+    if len(pieces) < 2:
+        raise BridoError(f"{key} must contain {DOCUMENT}, which stands for the document")
+    return pieces
 
 
 def rendered(

@@ -3,10 +3,10 @@
 from torch import Tensor
 from transformers import DynamicCache, EncoderDecoderCache, PreTrainedModel
 
-from brido.models.cache import CACHE
 from brido.models.decoder_steps import EncoderStates
 from brido.models.interface import Head, States
 from brido.models.sharing.attention import no_mask, source_mask
+from brido.models.sharing.pasts import CACHE
 
 
 class PlainStates(States):

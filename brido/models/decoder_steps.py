@@ -16,10 +16,9 @@ from torch import Tensor
 from transformers import DynamicCache, EncoderDecoderCache, PreTrainedModel
 from transformers.modeling_outputs import BaseModelOutput
 
-from brido.models.cache import CACHE
 from brido.models.interface import Steps
 from brido.models.sharing.attention import behind, masks, no_mask, source_mask
-from brido.models.sharing.pasts import Pasts, StaticPasts, rows_of
+from brido.models.sharing.pasts import CACHE, Pasts, StaticPasts, rows_of
 from brido.models.sharing.prompt import SharedPrompt
 from brido.models.tokens import Sources, left_padded
 

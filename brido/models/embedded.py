@@ -10,7 +10,6 @@ a token: with the embedded world's closed vocabulary, copying a name means choos
 is byte-level BPE, which has no unknown words, for real text.
 """
 
-import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,8 +17,7 @@ import torch
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 
 from brido.models.settings import EmbeddedSettings
-from brido.utils.device import is_out_of_memory
-from brido.utils.errors import BridoError
+from brido.utils.errors import parsing
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerFast
@@ -28,49 +26,22 @@ if TYPE_CHECKING:
 SPECIAL_TOKENS = ["<s>", "<pad>", "</s>", "<unk>"]
 BOS, PAD, EOS = range(3)
 INIT_STD = 0.05
-# A weight, its gradient and the optimizer's two moments, 4 bytes each.
-_BYTES_A_WEIGHT = 16
-_LOWER = "lower d_model, ffn_dim, the layers or vocabulary_size of `embedded`"
 
 
 def build_model(
     settings: EmbeddedSettings, tokenizer: "PreTrainedTokenizerFast"
 ) -> "PreTrainedModel":
-    """The model of these sizes for the tokenizer, with random weights.
+    """A BART of these sizes for the tokenizer, with random weights.
+
+    Cross-attention's projections start near the identity.
 
     Raises:
-        BridoError: the machine's memory does not hold what its training needs.
+        BridoError: PyTorch cannot make it, as where memory does not suffice.
     """
-    _check_memory(settings, len(tokenizer))
-    try:
-        return _bart(settings, len(tokenizer))
-    except (MemoryError, RuntimeError) as error:
-        if not is_out_of_memory(error):
-            raise
-        raise BridoError(f"checkpoints: the memory does not suffice: {_LOWER}") from error
-
-
-def _check_memory(settings: EmbeddedSettings, vocabulary_size: int) -> None:
-    """Raise BridoError if weights, gradients and the optimizer cannot fit into memory."""
-    layers = settings.encoder_layers + settings.decoder_layers
-    width = settings.d_model
-    # A layer has these weights at least.
-    row = vocabulary_size + layers * (4 * width + 2 * settings.ffn_dim)
-    needed = _BYTES_A_WEIGHT * width * row
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    if needed > memory:
-        raise BridoError(
-            f"checkpoints: training an embedded model of these sizes needs at least "
-            f"{needed / 2**30:,.0f} GiB, this machine has {memory / 2**30:,.0f} GiB: {_LOWER}"
-        )
-
-
-def _bart(settings: EmbeddedSettings, vocabulary_size: int) -> "PreTrainedModel":
-    """A BART of these sizes with random weights, cross-attention's projections near identity."""
     from transformers import BartConfig, BartForConditionalGeneration, GenerationConfig
 
     config = BartConfig(
-        vocab_size=vocabulary_size,
+        vocab_size=len(tokenizer),
         d_model=settings.d_model,
         encoder_layers=settings.encoder_layers,
         decoder_layers=settings.decoder_layers,
@@ -90,7 +61,8 @@ def _bart(settings: EmbeddedSettings, vocabulary_size: int) -> "PreTrainedModel"
         forced_eos_token_id=None,
         is_encoder_decoder=True,
     )
-    model = BartForConditionalGeneration(config).float()
+    with parsing(lambda reason: f"checkpoints: no embedded model of these sizes: {reason}"):
+        model = BartForConditionalGeneration(config).float()
     for layer in model.model.decoder.layers:
         for projection in (layer.encoder_attn.v_proj, layer.encoder_attn.out_proj):
             projection.weight.data += torch.eye(settings.d_model)

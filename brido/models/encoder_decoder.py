@@ -11,16 +11,15 @@ from torch.nn.functional import pad
 from torch.nn.utils.rnn import pad_sequence
 from transformers import AutoModelForSeq2SeqLM, PreTrainedModel
 
+from brido.models.chats import pieces_of
 from brido.models.decoder_states import PlainStates, RepeatingStates, SharingStates
 from brido.models.decoder_steps import PlainSteps, SharedSteps
-from brido.models.document_places import pieces_of
 from brido.models.interface import (
     Family,
     ModelParts,
     States,
     Steps,
     Texts,
-    checkpoints_layers,
     positions_in,
 )
 from brido.models.plain_text import PlainText, encoded
@@ -133,8 +132,12 @@ class EncoderDecoder(Family):
             scale = model.config.d_model**-0.5 if scaled else 1.0
             return RepeatingStates(model, states, (mask > 0).long(), scale)
         # transformers' layer checkpoints drop caches: with them each pass projects the source.
-        layers = model.training and torch.is_grad_enabled() and checkpoints_layers(model)
-        return SharingStates(model, states, mask, None if layers or passes == 1 else given)
+        again = (
+            model.training
+            and torch.is_grad_enabled()
+            and any(getattr(module, "gradient_checkpointing", False) for module in model.modules())
+        )
+        return SharingStates(model, states, mask, None if again or passes == 1 else given)
 
     def written_positions(self, config: Any) -> int | None:
         return positions_in(config, "decoder") if self.has_positions else None

@@ -8,7 +8,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, NamedTuple
 
-import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
@@ -28,11 +27,6 @@ class Head(NamedTuple):
     bias: Tensor | None
 
 
-def checkpoints_layers(model: PreTrainedModel) -> bool:
-    """Whether a backward pass computes activations of the model's layers again."""
-    return any(getattr(module, "gradient_checkpointing", False) for module in model.modules())
-
-
 def positions_in(config: Any, *parts: str) -> int | None:
     """How many positions the settings of a model name, or those of its `parts`; None for none.
 
@@ -44,11 +38,6 @@ def positions_in(config: Any, *parts: str) -> int | None:
         if positions is not None:
             return positions - (part.pad_token_id + 1 if "roberta" in part.model_type else 0)
     return None
-
-
-def has_plain_weights(model: PreTrainedModel) -> bool:
-    """Whether all weights lie here as they are: none quantized, none in other processes' shards."""
-    return all(type(weight) is torch.nn.Parameter for weight in model.parameters())
 
 
 class ModelParts:

@@ -199,13 +199,8 @@ def columns_first(modules: Iterable[torch.nn.Module]) -> None:
     """
     for module in modules:
         if isinstance(module, torch.nn.Linear):
-            module.weight.data = by_columns(module.weight.data)
-
-
-def by_columns(weight: torch.Tensor) -> torch.Tensor:
-    """The same matrix [outputs, inputs], with its columns behind each other in memory."""
-    outputs, inputs = weight.shape
-    column = -(-outputs // ALIGNMENT) | 1
-    room = weight.new_zeros(inputs, column * ALIGNMENT)
-    room[:, :outputs] = weight.T
-    return room[:, :outputs].T
+            weight = module.weight.data
+            column = -(-len(weight) // ALIGNMENT) | 1
+            room = weight.new_zeros(weight.shape[1], column * ALIGNMENT)
+            room[:, : len(weight)] = weight.T
+            module.weight.data = room[:, : len(weight)].T

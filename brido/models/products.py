@@ -56,37 +56,32 @@ class PackedLinear(torch.nn.Module):
         destination[f"{prefix}weight"] = self.packed.to_dense()
 
 
-class OutputLinear(torch.nn.Linear):
-    """An output layer without gradients, which keeps its plain weights."""
-
-    def forward(self, states: Tensor) -> Tensor:
-        return linear(states.flatten(0, -2), self.weight, self.bias).unflatten(0, states.shape[:-1])
-
-
-class TrainedLinear(torch.nn.Linear):
-    """A linear layer whose product and gradients oneDNN computes from the plain weights."""
+class FastLinear(torch.nn.Linear):
+    """A linear layer whose product, and gradients, oneDNN computes from the plain weights."""
 
     def forward(self, states: Tensor) -> Tensor:
         if states.dtype != torch.float32 or torch.is_autocast_enabled("cpu"):
             return super().forward(states)
-        product: Tensor = _Product.apply(states, self.weight, self.bias)
-        return product
+        if torch.is_grad_enabled():
+            product: Tensor = _Product.apply(states, self.weight, self.bias)
+            return product
+        return linear(states.flatten(0, -2), self.weight, self.bias).unflatten(0, states.shape[:-1])
 
 
 # Layers of which weight and bias are all that they do.
-PLAIN = torch.nn.Linear, PackedLinear, OutputLinear, TrainedLinear
+PLAIN = torch.nn.Linear, PackedLinear, FastLinear
 
 
 @contextmanager
 def faster_training(model: torch.nn.Module) -> Iterator[None]:
-    """A block in which a model's large layers are `TrainedLinear`, if that is faster here.
+    """A block in which a model's large layers are `FastLinear`, if that is faster here.
 
     The layers stay the same objects with the same weights.
     """
     fit: Iterator[Any] = filter(_is_fit, model.modules())
     layers = [layer for layer in fit if _is_large(layer.weight, layer.weight)]
     for layer in layers:
-        layer.__class__ = TrainedLinear
+        layer.__class__ = FastLinear
     try:
         yield
     finally:
@@ -156,7 +151,7 @@ def pack_layers(model: PreTrainedModel) -> bool:
         return False
     outputs = model.get_output_embeddings()
     if _is_fit(outputs):
-        outputs.__class__ = OutputLinear
+        outputs.__class__ = FastLinear
     # Modules that are used in several places are replaced in all of them by the same one.
     packed: dict[torch.nn.Module, PackedLinear] = {}
     for name, module in list(model.named_modules(remove_duplicate=False)):
@@ -167,7 +162,7 @@ def pack_layers(model: PreTrainedModel) -> bool:
             setattr(model.get_submodule(parent), child, packed[module])
     if packed:
         _copy_loaded(model)
-    return any(isinstance(module, PackedLinear | OutputLinear) for module in model.modules())
+    return any(isinstance(module, PackedLinear | FastLinear) for module in model.modules())
 
 
 def _copy_loaded(model: PreTrainedModel) -> None:

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from brido.models.chats import messages, rendered
-from brido.models.document_places import pieces_of
+from brido.models.chats import messages, pieces_of, rendered
 from brido.models.plain_text import PlainText, encoded
 from brido.models.settings import ReadingSettings
 from brido.utils.errors import BridoError

@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from brido.models.interface import Steps, has_plain_weights
+from brido.models.interface import Steps
 from brido.models.sharing.pasts import rows_of
 
 # Recording takes about as long as two or three steps.
@@ -44,10 +44,11 @@ def can_replay(model: PreTrainedModel, tokens: int, limit: int) -> bool:
     if model.device.type != "cuda" or limit < LEAST_STEPS:
         return False
     devices = {part.device for part in chain(model.parameters(), model.buffers())}
+    plain = all(type(weight) is torch.nn.Parameter for weight in model.parameters())
     window = getattr(model.config, "sliding_window", None)
     positions = str(getattr(model.config, "rope_parameters", None))
     return (
-        has_plain_weights(model)
+        plain
         and devices == {model.device}
         and not (model.training or torch.is_grad_enabled() or torch.is_autocast_enabled("cuda"))
         and (window is None or tokens + limit <= window)
@@ -58,9 +59,12 @@ def can_replay(model: PreTrainedModel, tokens: int, limit: int) -> bool:
 class ReplayedSteps(Steps):
     """Steps whose keys and values lie in `StaticPasts`; each but the first is a replay.
 
-    What is recorded has its own batch, of `batch` documents. Documents that the caller drops stay
-    in it at first, written on for nothing. asked: which of the batch the caller still asks for, and
-    rows: where in the batch the caller's rows are; None for all.
+    A recording is of a batch of documents, N rows each. Those that the caller drops stay in it at
+    first, written on for nothing. `kept` are the documents of the batch that the caller still has,
+    and `rows` where in the batch its rows are, None for all:
+
+        batch, N = 2     0 0 1 1 2 2 3 3
+        kept = [1, 3]        ^ ^     ^ ^     rows = [2, 3, 6, 7]
     """
 
     def __init__(self, steps: Any, limit: int) -> None:
@@ -77,7 +81,7 @@ class ReplayedSteps(Steps):
     def _begin(self, documents: int, rows_a_document: int, device: torch.device) -> None:
         """Nothing is recorded of steps of this many rows."""
         self.batch = documents
-        self.asked: Tensor | None = None
+        self.kept = torch.arange(documents, device=device)
         self.rows: Tensor | None = None
         self.tokens = torch.zeros(documents * rows_a_document, dtype=torch.long, device=device)
         self.warm = False
@@ -108,15 +112,13 @@ class ReplayedSteps(Steps):
     def keep(self, documents: Tensor, rows_a_document: int) -> None:
         """See Steps. They are recorded anew if half of the batch is gone and enough steps are left;
         else all of it is written on."""
-        if self.asked is not None:  # the caller counts those that it asks for
-            documents = self.asked.index_select(0, documents)
-        half_gone = 2 * len(documents) <= self.batch
-        if half_gone and self.limit - self.pasts.written >= LEAST_STEPS:
+        kept = self.kept.index_select(0, documents)  # the caller counts those that it still has
+        if 2 * len(kept) <= self.batch and self.limit - self.pasts.written >= LEAST_STEPS:
             # Before more memory is asked for, this gives back what was recorded.
-            self._begin(len(documents), rows_a_document, documents.device)
-            self.steps.keep(documents, rows_a_document)
+            self._begin(len(kept), rows_a_document, kept.device)
+            self.steps.keep(kept, rows_a_document)
         else:
-            self.asked, self.rows = documents, rows_of(documents, rows_a_document)
+            self.kept, self.rows = kept, rows_of(kept, rows_a_document)
 
 
 def warm_up(step: Step, tokens: Tensor) -> Tensor:

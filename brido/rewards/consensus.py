@@ -9,10 +9,8 @@ import sys
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
 
 from brido.candidates.cleaning import clean
 from brido.rouge import similarity_matrix
@@ -83,7 +81,15 @@ class ConsensusReward:
         Raises:
             ArgumentError: the lists are not equally long, or a completion is no text.
         """
-        local = self._read(prompts, completions, completion_ids)
+        if self.end_tokens is not None and completion_ids is None:
+            raise ArgumentError("end_tokens need completion_ids, the tokens of each completion")
+        ids = [()] * len(completions) if completion_ids is None else completion_ids
+        if not len(prompts) == len(completions) == len(ids):
+            raise ArgumentError(
+                f"{len(prompts)} prompts and {len(completions)} completions: give a prompt for "
+                "each completion (and its completion_ids, if you give any)"
+            )
+        local = [self._read(*one) for one in zip(prompts, completions, ids, strict=True)]
         if self.tokenizer == "rouge_score":
             share = unseen_share([row.text for row in local if row.text])
             if warning := unseen_warning(share, "Set tokenizer='unicode'"):
@@ -98,67 +104,47 @@ class ConsensusReward:
         for prompt, voters in groups.items():
             if len(voters) > 1:
                 scores = self._scores(prompt, [rows[place].text for place in voters])
-                tied.append(bool(np.ptp(scores) == 0))
-                for place, score in zip(voters, scores.tolist(), strict=True):
+                tied.append(min(scores) == max(scores))
+                for place, score in zip(voters, scores, strict=True):
                     rewards[place] = score
         if "log_metric" in columns and rows:
             columns["log_metric"]("consensus/tied_groups", sum(tied) / max(len(tied), 1))
             columns["log_metric"]("consensus/unscored", rewards.count(None) / len(rows))
         return rewards[first : first + len(local)]
 
-    def _read(
-        self, prompts: Sequence[Any], completions: Sequence[Any], ids: Sequence[Any] | None
-    ) -> list[_Completion]:
-        if self.end_tokens is not None and ids is None:
-            raise ArgumentError("end_tokens need completion_ids, the tokens of each completion")
-        ids = [()] * len(completions) if ids is None else ids
-        if not len(prompts) == len(completions) == len(ids):
+    def _read(self, prompt: Any, completion: Any, tokens: Sequence[int]) -> _Completion:
+        """A completion; of messages the last one counts, its parts of text joined."""
+        content = completion
+        if isinstance(completion, list) and completion and isinstance(completion[-1], dict):
+            content = completion[-1].get("content") or ""
+        if isinstance(content, list):
+            content = "".join(part.get("text") or "" for part in content)
+        if not isinstance(content, str):
             raise ArgumentError(
-                f"{len(prompts)} prompts and {len(completions)} completions: give a prompt for "
-                "each completion (and its completion_ids, if you give any)"
+                f"a completion must be a text or a list of messages, not {quoted(completion)}"
             )
-        rows = []
-        for prompt, completion, tokens in zip(prompts, completions, ids, strict=True):
-            cleaned = clean(_text(completion), self.rules)
-            ended = self.end_tokens is None or any(one in self.end_tokens for one in tokens[-1:])
-            key = prompt if isinstance(prompt, str) else json.dumps(prompt, sort_keys=True)
-            rows.append(_Completion(key, cleaned.text if cleaned.answers and ended else ""))
-        return rows
+        cleaned = clean(content, self.rules)
+        ended = self.end_tokens is None or any(one in self.end_tokens for one in tokens[-1:])
+        key = prompt if isinstance(prompt, str) else json.dumps(prompt, sort_keys=True)
+        return _Completion(key, cleaned.text if cleaned.answers and ended else "")
 
-    def _scores(self, prompt: str, texts: list[str]) -> NDArray[np.float64]:
+    def _scores(self, prompt: str, texts: list[str]) -> list[float]:
         if self.combination == "mean_r1_r2_rlsum":
             texts = [one_sentence_a_line(text, self.tokenizer == "unicode") for text in texts]
         similarity = similarity_matrix(texts, "", self.combination, tokenizer=self.tokenizer)
         scores = consensus_scores(similarity, alpha=0)
-        return shuffled_scores(scores[None], [prompt])[0] if self.shuffled else scores
-
-
-def _text(completion: Any) -> str:
-    """A completion's text; of messages that of the last one, its parts of text joined."""
-    content = completion
-    if isinstance(completion, list) and completion and isinstance(completion[-1], dict):
-        content = completion[-1].get("content") or ""
-    if isinstance(content, list):
-        content = "".join(part.get("text") or "" for part in content)
-    if not isinstance(content, str):
-        raise ArgumentError(
-            f"a completion must be a text or a list of messages, not {quoted(completion)}"
-        )
-    return content
+        return (shuffled_scores(scores[None], [prompt])[0] if self.shuffled else scores).tolist()
 
 
 def _of_all_processes(rows: list[_Completion]) -> tuple[list[_Completion], int]:
     """The completions of all processes in the order of their ranks, and where ours begin."""
     torch = sys.modules.get("torch")  # a process without PyTorch is one of one
-    if torch is None or not torch.distributed.is_available():
+    group = torch and torch.distributed
+    if not (group and group.is_available() and group.is_initialized()):
         return rows, 0
-    distributed = torch.distributed
-    if not distributed.is_initialized() or distributed.get_world_size() == 1:
-        return rows, 0
-    parts: list[list[_Completion]] = [[] for _ in range(distributed.get_world_size())]
-    distributed.all_gather_object(parts, rows)
-    first = sum(map(len, parts[: distributed.get_rank()]))
-    return [row for part in parts for row in part], first
+    parts: list[list[_Completion]] = [[] for _ in range(group.get_world_size())]
+    group.all_gather_object(parts, rows)
+    return [*chain(*parts)], sum(map(len, parts[: group.get_rank()]))
 
 
 consensus_reward = ConsensusReward()

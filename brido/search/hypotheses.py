@@ -71,21 +71,21 @@ class Hypotheses:
     def _merge(self, scores: torch.Tensor, texts: torch.Tensor, length: int) -> None:
         """Keep the best S of the old hypotheses and S new ones [B, G, S], of `length` tokens.
 
-        Among equals an old one stays (of several the latest), then the new one listed first.
+        Slots 0 to S - 1 hold the old ones in the order of their arrival, S to 2 S - 1 the new ones
+        as they are listed. Among equals an old one stays, of several the latest, then the new one
+        listed first: a stable sort of the slots S - 1, ..., 0, S, ..., 2 S - 1.
         """
         size = self.scores.shape[2]
-        places = torch.arange(2 * size, device=scores.device)
-        preferred = torch.cat([places[:size].flip(0), places[size:]])
-        lengths = torch.full_like(self.lengths, length)
-        every = [
-            torch.cat(parts, dim=2)
-            for parts in ((self.scores, scores), (self.lengths, lengths), (self.tokens, texts))
-        ]
-        best = every[0][:, :, preferred].argsort(dim=2, descending=True, stable=True)
-        # Back in the order of their arrival: the old ones came before the new.
+        slots = torch.arange(2 * size, device=scores.device)
+        preferred = torch.cat([slots[:size].flip(0), slots[size:]])
+        scores = torch.cat([self.scores, scores], dim=2)
+        lengths = torch.cat([self.lengths, torch.full_like(self.lengths, length)], dim=2)
+        best = scores[:, :, preferred].argsort(dim=2, descending=True, stable=True)
+        # In rising order slots are in the order of arrival again.
         kept = preferred[best[:, :, :size]].sort(dim=2).values
-        self.scores, self.lengths = (part.gather(2, kept) for part in every[:2])
-        self.tokens = every[2].gather(2, kept[..., None].expand_as(self.tokens))
+        self.scores, self.lengths = scores.gather(2, kept), lengths.gather(2, kept)
+        tokens = torch.cat([self.tokens, texts], dim=2)
+        self.tokens = tokens.gather(2, kept[..., None].expand_as(self.tokens))
 
     def _mark_done(self, choice: StepChoice, length: int) -> None:
         worst = self.scores.amin(2)

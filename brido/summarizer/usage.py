@@ -10,7 +10,7 @@ from typing import Literal
 from pydantic import Field
 
 from brido.candidates.decoding import read_object, search_settings
-from brido.models.document_places import pieces_of
+from brido.models.chats import pieces_of
 from brido.models.settings import ReadingSettings
 from brido.search.settings import DecodingSettings, GuidanceSettings
 from brido.utils.atomic import write_text

@@ -26,7 +26,7 @@ from brido.tables.schemas import (
     SUPPORT,
     similarity_schema,
 )
-from brido.tables.walk import Part, Table, cut_into_parts, walk
+from brido.tables.walk import Part, Table, cut, other_documents, walk
 from brido.utils.errors import BridoError, quoted
 
 
@@ -145,22 +145,20 @@ def read_documents(
         wanted.setdefault(table, []).append(name)
     found = {name: tables.table(name, names) for name, names in wanted.items()}
     decoded = tables.summaries() if "summaries" in columns else {}
-    same = [name for name in found if name not in ("pool", "corpus")]
-    within = [name for name in found if name == "corpus"]
-    _check_candidates(found["pool"], [found[name] for name in same])
-    others = [*(found[name] for name in within), *decoded.values()]
+    pool, same = found["pool"], [found[name] for name in found if name not in ("pool", "corpus")]
+    within = [*([found["corpus"]] if "corpus" in found else []), *decoded.values()]
+    _check_candidates(pool, same)
     size = 0
-    for batches in walk(found["pool"], [found[name] for name in same], others, part):
-        by_table = dict(zip(("pool", *same, *within), batches, strict=False))
-        texts = batches[len(by_table) :]
+    for batches in walk(pool, same, within, part):
+        by_table = dict(zip([pool, *same, *within], batches, strict=True))
         documents = Documents(
             batches[0].column("id").to_pylist(),
             {
-                column: by_table[table].column(name)
+                column: by_table[found[table]].column(name)
                 for column, (table, name) in places.items()
                 if name in found[table].columns
             },
-            {one: batch.column("summary") for one, batch in zip(decoded, texts, strict=True)},
+            {system: by_table[table].column("summary") for system, table in decoded.items()},
         )
         size = _check_lists(documents, size, found)
         yield documents
@@ -172,7 +170,14 @@ def parts_of(tables: SplitTables, size: int) -> list[Part]:
     Raises:
         BridoError: a document is not in the corpus, or is in another order there.
     """
-    return cut_into_parts(tables.table("pool", ()), tables.table("corpus", ()), size)
+    pool, corpus = tables.table("pool", ()), tables.table("corpus", ())
+    ids, places, found = pool.ids(), enumerate(corpus.ids()), []
+    for rows in cut(len(ids), size):
+        where = [next((n for n, other in places if other == ids[row]), -1) for row in rows]
+        if -1 in where:
+            raise other_documents(corpus, pool, ids[rows[where.index(-1)]])
+        found.append(Part(rows, range(where[0], where[-1] + 1)))
+    return found
 
 
 def num_candidates(path: Path, stage: str = "pool") -> int:

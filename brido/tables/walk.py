@@ -27,8 +27,7 @@ class Table:
 
     def ids(self) -> list[str]:
         """All ids of the table."""
-        batches = Table(self.path, self.schema, self.stage).batches()
-        return [name for batch in batches for name in batch.column(ID).to_pylist()]
+        return [name for batch in self.batches() for name in batch.column(ID).to_pylist()]
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,8 @@ def walk(
         ids = batch.column(ID).to_pylist() if streams else []
         yield [batch, *(stream.take(ids) for stream in streams)]
     for stream in exact:
-        stream.end()
+        if batch := stream.more():
+            raise other_documents(stream.table, first, batch.column(ID)[0].as_py())
 
 
 def cut(rows: int, size: int) -> list[range]:
@@ -71,67 +71,40 @@ def cut(rows: int, size: int) -> list[range]:
     return [range(first, min(first + size, rows)) for first in range(0, rows, size)]
 
 
-def cut_into_parts(first: Table, corpus: Table, size: int) -> list[Part]:
-    """The documents of `first` in parts of `size`, with where the corpus has them.
-
-    Raises:
-        BridoError: a document is not in the corpus, or is in another order there.
-    """
-    places = enumerate(corpus.ids())
-    ids = first.ids()
-    found = []
-    for rows in cut(len(ids), size):
-        where = [next((n for n, other in places if other == ids[row]), -1) for row in rows]
-        if -1 in where:
-            raise _other_documents(corpus, first, ids[rows[where.index(-1)]])
-        found.append(Part(rows, range(where[0], where[-1] + 1)))
-    return found
-
-
 class _Stream:
     """The rows of a table, taken from the front; `exact`: no row may be passed over."""
 
     def __init__(self, table: Table, rows: range | None, first: Table, exact: bool) -> None:
-        self._table, self._first, self._exact = table, first, exact
-        self._batches = table.batches(rows)
-        self._waiting: pa.RecordBatch = None
+        self.table, self.first, self.exact = table, first, exact
+        self.batches, self.waiting = table.batches(rows), None
 
-    def _more(self) -> bool:
-        """Whether there are further rows."""
-        while not self._waiting:  # None or without rows
-            self._waiting = next(self._batches, None)
-            if self._waiting is None:
-                return False
-        return True
+    def more(self) -> pa.RecordBatch | None:
+        """The next rows, which stay in front; None at the end."""
+        self.waiting = self.waiting or next(self.batches, None)
+        return self.waiting
 
     def take(self, ids: list[str]) -> pa.RecordBatch:
         """The rows of the documents `ids`; raise BridoError if one is not where it should be."""
-        parts: list[pa.RecordBatch] = []
-        place = 0
-        while place < len(ids) and self._more():
+        parts, place = [], 0
+        while place < len(ids) and (batch := self.more()):
             rows, row = [], -1
-            for row, name in enumerate(self._waiting.column(ID).to_pylist()):
+            for row, name in enumerate(batch.column(ID).to_pylist()):
                 if name == ids[place]:
                     rows.append(row)
                     place += 1
                     if place == len(ids):
                         break
-                elif self._exact:
-                    raise _other_documents(self._table, self._first, name)
-            parts.append(self._waiting.take(pa.array(rows, pa.int64())))
-            self._waiting = self._waiting.slice(row + 1)
+                elif self.exact:
+                    raise other_documents(self.table, self.first, name)
+            parts.append(batch.take(pa.array(rows, pa.int64())))
+            self.waiting = batch.slice(row + 1)
         if place < len(ids):
-            raise _other_documents(self._table, self._first, ids[place])
+            raise other_documents(self.table, self.first, ids[place])
         return pa.concat_batches(parts)
 
-    def end(self) -> None:
-        """Raise BridoError if there are further rows."""
-        if self._more():
-            name = self._waiting.column(ID)[0].as_py()
-            raise _other_documents(self._table, self._first, name)
 
-
-def _other_documents(table: Table, first: Table, name: str) -> BridoError:
+def other_documents(table: Table, first: Table, name: str) -> BridoError:
+    """The error about a table whose documents are not those of `first`, in that order."""
     # The corpus comes first: what was computed from an older one is out of date.
     stage = first.stage if table.stage == "download" else table.stage
     return BridoError(

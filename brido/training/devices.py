@@ -1,18 +1,24 @@
-"""The processes, devices and number types of a run, through accelerate."""
+"""The processes, devices, number types and trackers of a run, through accelerate."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
+from importlib.util import find_spec
 
 import torch
 from accelerate import Accelerator
 from accelerate.utils import DistributedType, InitProcessGroupKwargs
 from transformers import PreTrainedModel
 
+from brido.training.task import Task
 from brido.utils.device import computing_device, inference_dtype
 from brido.utils.errors import BridoError
 from brido.work.settings import RuntimeSettings
 
 # How long processes wait for one that writes a state or validates (torch's default: 10 minutes).
 PATIENCE = timedelta(hours=6)
+# It has a dvc.yaml of its own, which `dvc exp show` reads, and makes no experiment.
+DVCLIVE = {"dir": "dvclive", "dvcyaml": "dvclive/dvc.yaml", "save_dvc_exp": False}
 # Ways to run that leave a process with a part of the weights.
 SHARDED = {DistributedType.FSDP, DistributedType.DEEPSPEED, DistributedType.MEGATRON_LM}
 
@@ -58,3 +64,29 @@ def checkpoint_layers(model: PreTrainedModel) -> None:
     # transformers renamed the method; the old name warns in newer versions.
     enable = getattr(model, "activation_checkpointing_enable", None)
     (enable or model.gradient_checkpointing_enable)({"use_reentrant": False})
+
+
+@contextmanager
+def trackers(task: Task, accelerator: Accelerator, resumed: bool) -> Iterator[None]:
+    """Start accelerate's trackers, `runtime.trackers`, for the block, if the task is tracked.
+
+    A tracker changes no result: nothing of it is in a table, a metric or a fingerprint.
+
+    Raises:
+        BridoError: the package of a tracker is not installed, of which accelerate says nothing.
+    """
+    if task.tracked is not None and task.runtime.trackers:
+        if missing := [name for name in task.runtime.trackers if find_spec(name) is None]:
+            raise BridoError(
+                f"runtime.trackers: {', '.join(missing)} is not installed: install it, or take it "
+                "out of the list"
+            )
+        kinds = (bool, int, float, str)
+        flat = {key: value for key, value in task.tracked.items() if isinstance(value, kinds)}
+        own = {"dvclive": {**DVCLIVE, "resume": resumed}}
+        accelerator.init_trackers(task.name, flat, own)
+    try:
+        yield
+    finally:
+        for tracker in accelerator.trackers:
+            tracker.finish()

@@ -16,11 +16,10 @@ from torch.optim import Optimizer
 from brido.models.products import faster_training
 from brido.training.batches import chunk_seed, share
 from brido.training.checkpoints import Checkpoints
-from brido.training.devices import checkpoint_layers
+from brido.training.devices import checkpoint_layers, trackers
 from brido.training.parallel import Parallel, make_parallel
 from brido.training.state import TrainState, UpdateReport, write_history
 from brido.training.task import Task, UpdateData
-from brido.training.trackers import trackers
 from brido.utils.errors import BridoError
 from brido.utils.progress import Progress, say
 from brido.utils.signals import stop, stop_request

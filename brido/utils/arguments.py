@@ -11,11 +11,7 @@ from brido.utils.errors import ArgumentError, quoted
 
 
 def as_texts(name: str, texts: Any) -> Sequence[str]:
-    """Any ordered collection of texts: a list, a tuple, an array or a column.
-
-    Raises:
-        ArgumentError: it is one text (whose letters would be texts), or an item is not a text.
-    """
+    """Texts in order. Raise ArgumentError for one text, whose letters would be texts, or others."""
     texts = as_list(name, texts, "a list of texts")
     for index, text in enumerate(texts):
         if not isinstance(text, str):
@@ -52,7 +48,7 @@ def as_numbers(name: str, values: Any, shape: str) -> NDArray[Any]:
 
 
 def as_number(name: str, value: Any) -> float:
-    """A real number or infinity; raises ArgumentError for a text, NaN or an array."""
+    """A number or infinity; raises ArgumentError for a text, NaN or an array."""
     try:
         number = math.nan if isinstance(value, str) else float(value)
     except (TypeError, ValueError, RuntimeError, OverflowError):
@@ -62,17 +58,8 @@ def as_number(name: str, value: Any) -> float:
     return number
 
 
-def check_finite(name: str, value: Any) -> None:
-    """Raise ArgumentError for anything but a finite number."""
-    if not math.isfinite(as_number(name, value)):
-        raise ArgumentError(f"{name} must be finite, not {value}")
-
-
 def as_alpha(value: Any) -> float:
-    """The weight of the reference as a number from 0, infinity included.
-
-    The texts `inf` and `.inf` are infinity, as DVC and YAML write it.
-    """
+    """The reference's weight from 0; the texts `inf` and `.inf` of DVC and YAML are infinity."""
     if isinstance(value, str) and value.strip().lower().lstrip("+") in {"inf", ".inf"}:
         return math.inf
     if isinstance(value, bool) or as_number("alpha", value) < 0:
@@ -85,43 +72,6 @@ def as_alpha(value: Any) -> float:
 def listing_alphas(size: int) -> set[float]:
     """The alphas that normalization `listing` is defined for, with N candidates."""
     return {0, 1, size - 1, math.inf}
-
-
-def as_vote(similarity: Any, alpha: Any, normalization: str) -> tuple[NDArray[Any], float]:
-    """Similarities and alpha for Eq. 2. Raise ArgumentError as `consensus_scores` says."""
-    similarity, alpha = as_numbers("similarity", similarity, "[..., N, N + 1]"), as_alpha(alpha)
-    check_choices({"normalization": (normalization, ("equation", "listing"))})
-    if similarity.ndim < 2 or similarity.shape[-1] != similarity.shape[-2] + 1:
-        raise ArgumentError(
-            "similarity must be [..., N, N + 1], the reference's column last, as similarity_matrix "
-            f"makes it, not {list(similarity.shape)}"
-        )
-    size = similarity.shape[-2]
-    # The diagonal is ignored, and NaN with the reference says that there is none.
-    numbers = np.isfinite(similarity) | np.eye(size, size + 1, dtype=bool)
-    numbers[..., -1] |= np.isnan(similarity[..., -1])
-    if not numbers.all():
-        place = np.argwhere(~numbers.all(-1))[0].tolist()
-        raise ArgumentError(f"similarity of candidate {place} contains NaN or infinity")
-    if size == 1 and alpha == 0:
-        raise ArgumentError("one candidate cannot vote at alpha = 0: give N > 1 or alpha > 0")
-    if normalization == "listing" and alpha not in listing_alphas(size):
-        raise ArgumentError(
-            f"normalization `listing` is defined for alpha 0, 1, N - 1 (here {size - 1}) and inf, "
-            f"not {alpha}: use normalization `equation`"
-        )
-    return similarity, alpha
-
-
-def as_flags(scores: NDArray[np.floating], **flags: Any) -> list[NDArray[np.bool_]]:
-    """Flags as bool [D, N]. Raise ArgumentError if they or the scores have another shape."""
-    arrays = [as_numbers(name, values, "[D, N]").astype(bool) for name, values in flags.items()]
-    if scores.ndim != 2 or any(values.shape != scores.shape for values in arrays):
-        shapes = (f"{name} {list(own.shape)}" for name, own in zip(flags, arrays, strict=True))
-        raise ArgumentError(
-            f"{' and '.join(shapes)} must be [D, N], as the scores {list(scores.shape)} are"
-        )
-    return arrays
 
 
 def check_choices(choices: Mapping[str, tuple[str, tuple[str, ...]]]) -> None:

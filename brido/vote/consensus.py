@@ -1,12 +1,12 @@
 """Eq. 2: from the similarity of all pairs to a score for every candidate and their order."""
 
 import math
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from brido.utils.arguments import as_flags, as_numbers, as_vote
+from brido.utils.arguments import as_alpha, as_numbers, check_choices, listing_alphas
 from brido.utils.errors import ArgumentError
 
 Normalization = Literal["equation", "listing"]
@@ -37,7 +37,7 @@ def consensus_scores(
         >>> consensus_scores(R, alpha=math.inf)
         array([0.7, 0.5, 0.9])
     """
-    similarity, alpha = as_vote(similarity, alpha, normalization)
+    similarity, alpha = _checked(similarity, alpha, normalization)
     if math.isinf(alpha):
         return similarity[..., -1].astype(np.float64)
     if normalization == "listing":
@@ -47,6 +47,32 @@ def consensus_scores(
     if alpha > 0:  # at 0 the reference may be missing, and its column NaN
         total = total + alpha * values[..., -1]
     return total / (values.shape[-1] - 1 + alpha)
+
+
+def _checked(similarity: Any, alpha: Any, normalization: str) -> tuple[NDArray[Any], float]:
+    """Similarities and alpha for Eq. 2. Raise ArgumentError as `consensus_scores` says."""
+    similarity, alpha = as_numbers("similarity", similarity, "[..., N, N + 1]"), as_alpha(alpha)
+    check_choices({"normalization": (normalization, ("equation", "listing"))})
+    if similarity.ndim < 2 or similarity.shape[-1] != similarity.shape[-2] + 1:
+        raise ArgumentError(
+            "similarity must be [..., N, N + 1], the reference's column last, as similarity_matrix "
+            f"makes it, not {list(similarity.shape)}"
+        )
+    size = similarity.shape[-2]
+    # The diagonal is ignored, and NaN with the reference says that there is none.
+    numbers = np.isfinite(similarity) | np.eye(size, size + 1, dtype=bool)
+    numbers[..., -1] |= np.isnan(similarity[..., -1])
+    if not numbers.all():
+        place = np.argwhere(~numbers.all(-1))[0].tolist()
+        raise ArgumentError(f"similarity of candidate {place} contains NaN or infinity")
+    if size == 1 and alpha == 0:
+        raise ArgumentError("one candidate cannot vote at alpha = 0: give N > 1 or alpha > 0")
+    if normalization == "listing" and alpha not in listing_alphas(size):
+        raise ArgumentError(
+            f"normalization `listing` is defined for alpha 0, 1, N - 1 (here {size - 1}) and inf, "
+            f"not {alpha}: use normalization `equation`"
+        )
+    return similarity, alpha
 
 
 def _others(similarity: NDArray[np.floating]) -> NDArray[np.floating]:
@@ -96,7 +122,15 @@ def eligible_scores(
     """
     similarity = as_numbers("similarity", similarity, "[D, N, N + 1]")
     scores = consensus_scores(similarity, alpha, normalization)
-    voters, eligible = as_flags(scores, voters=voters, eligible=eligible)
+    voters, eligible = (
+        as_numbers(name, flags, "[D, N]").astype(bool)
+        for name, flags in (("voters", voters), ("eligible", eligible))
+    )
+    if scores.ndim != 2 or not scores.shape == voters.shape == eligible.shape:
+        raise ArgumentError(
+            f"voters {list(voters.shape)} and eligible {list(eligible.shape)} must be [D, N], as "
+            f"the scores {list(scores.shape)} are"
+        )
     is_half = normalization == "listing" and alpha == scores.shape[1] - 1 > 1
     for row in np.flatnonzero(~voters.all(1)):
         inside = np.flatnonzero(voters[row])

@@ -4,13 +4,14 @@ This is the only reader of section `scoring`; `consensus` and `signals` know arr
 """
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from brido.tables.checks import check_likelihood, check_prior, check_similarity
 from brido.tables.join import Documents, SplitTables, read_documents
+from brido.tables.read import read_metadata
+from brido.utils.errors import BridoError, quoted
 from brido.vote.consensus import eligible_scores
 from brido.vote.settings import ScoringSettings
 from brido.vote.signals import combined, dealt, information, shuffled_scores
@@ -44,7 +45,7 @@ def score_documents(
     if alpha is not None:
         scoring = scoring.model_copy(update={"alpha": alpha})
     if scoring.asks_prior:
-        check_prior(tables.likelihood)
+        _check_prior(tables)
     needed = ["voters", "eligible", "similarity", *_columns(scoring)]
     for documents in read_documents(tables, list(dict.fromkeys([*needed, *columns]))):
         scores = _vote(documents, tables, scoring)
@@ -60,6 +61,15 @@ def score_documents(
         yield Scored(documents, scores)
 
 
+def _check_prior(tables: SplitTables) -> None:
+    assert tables.likelihood is not None
+    if not read_metadata(tables.likelihood, "likelihood").get("others"):
+        raise BridoError(
+            f"{tables.likelihood} lacks likelihoods with other documents, which "
+            "scoring.information needs: set likelihood.others, then `dvc repro likelihood`"
+        )
+
+
 def _columns(scoring: ScoringSettings) -> list[str]:
     """The columns that the signals are computed from."""
     names = ["support"] if scoring.asks_support else []
@@ -73,9 +83,27 @@ def _vote(
 ) -> NDArray[np.float64]:
     """Eq. 2 [documents, N]."""
     similarity = documents.array("similarity")
-    check_similarity(tables.similarity, documents.ids, similarity, scoring.alpha)
+    # With the reference all N are NaN where there is none.
+    unlabelled = np.isnan(similarity[:, :, -1]).all(1)
+    if scoring.alpha and (name := _first(documents, unlabelled)):
+        raise BridoError(
+            f"scoring.alpha: {scoring.alpha:g} gives the reference a weight, but id {name} has no "
+            "reference: set scoring.alpha to 0"
+        )
+    finite = np.isfinite(similarity)
+    known = finite[:, :, :-1].all((1, 2)) & (unlabelled | finite[:, :, -1].all(1))
+    if name := _first(documents, ~known):
+        raise BridoError(
+            f"{tables.similarity}: the row of id {name} contains NaN or infinity: make it again "
+            "with `dvc repro -sf pairwise`"
+        )
     voters, eligible = documents.array("voters"), documents.array("eligible")
     return eligible_scores(similarity, scoring.alpha, scoring.normalization, voters, eligible)
+
+
+def _first(documents: Documents, where: Any) -> str:
+    """The id of the first document at which `where` [D] is true, quoted; "" if there is none."""
+    return quoted(documents.ids[int(where.argmax())]) if where.any() else ""
 
 
 def _signals(
@@ -89,6 +117,10 @@ def _signals(
         own, tokens = documents.array("log_probability"), documents.array("tokens")
         others = documents.array("prior") if scoring.asks_prior else np.zeros_like(own)
         values = information(own, others, scoring.prior_weight, tokens, scoring.length_penalty)
-        check_likelihood(documents.ids, values)
+        if name := _first(documents, ~np.isfinite(values).all(1)):
+            raise BridoError(
+                f"the log-probabilities of id {name} contain NaN or infinity: make them again with "
+                "`dvc repro -sf likelihood`"
+            )
         signals["information"] = values
     return {name: np.where(np.isnan(scores), np.nan, signals[name]) for name in scoring.shares}

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from plain_likelihood import block, plain
 from tiny_decoders import build_decoder
 from tiny_models import build_model
-from torch import Tensor
 
 from brido.likelihood import information, information_terms
 from brido.likelihood.information import cross_log_probability
@@ -24,12 +23,12 @@ DECODERS = ["llama", "gemma3", "gpt2", "qwen3"]
 MODELS: dict = {}
 
 
-def model_of(name: str):
+def model_of(name):
     make = build_model if name in ENCODER_DECODERS else build_decoder
     return MODELS.setdefault(name, make(name, seed=3))
 
 
-def one_row_a_pair(model, ids: Tensor, mask: Tensor, texts: Tensor, lengths: Tensor) -> Tensor:
+def one_row_a_pair(model, ids, mask, texts, lengths):
     """log p of every candidate with every source, [B, B, N]: a forward pass each."""
     return torch.stack(
         [
@@ -39,7 +38,7 @@ def one_row_a_pair(model, ids: Tensor, mask: Tensor, texts: Tensor, lengths: Ten
     )
 
 
-def check(model, sources: list[int], number: int, longest: int, seed: int, micro_batch) -> None:
+def check(model, sources, number, longest, seed, micro_batch):
     arguments = block(model, sources, number, longest, seed)
     every = one_row_a_pair(model, *arguments)
     found = information_terms(model, *arguments, micro_batch)

@@ -5,7 +5,6 @@ import weakref
 
 import pytest
 import torch
-from torch import Tensor
 from torch.testing import assert_close
 
 from brido.likelihood import projection
@@ -16,7 +15,7 @@ ROWS, WIDTH, VOCABULARY = 7, 5, 11
 EXACT = {"rtol": 1e-12, "atol": 1e-12}
 
 
-def drawn(dtype: torch.dtype = torch.float64) -> tuple[list[Tensor], Tensor]:
+def drawn(dtype=torch.float64):
     """hidden [R, D], weight [V, D] and bias [V]; targets [R]."""
     generator = torch.Generator().manual_seed(0)
     shapes = [(ROWS, WIDTH), (VOCABULARY, WIDTH), (VOCABULARY,)]
@@ -24,7 +23,7 @@ def drawn(dtype: torch.dtype = torch.float64) -> tuple[list[Tensor], Tensor]:
     return inputs, torch.randint(VOCABULARY, (ROWS,), generator=generator)
 
 
-def weighted(log_probability: Tensor, mean: Tensor) -> Tensor:
+def weighted(log_probability, mean):
     """A sum that every value enters with another weight."""
     weights = torch.linspace(-1, 2, ROWS, dtype=log_probability.dtype)
     return (weights * log_probability).sum() + (weights.flip(0) * mean).sum()
@@ -36,7 +35,7 @@ def chunk(monkeypatch):
     for least in ("LEAST_ROWS", "LEAST_ROWS_GRADIENT"):
         monkeypatch.setattr(projection, least, 1)
 
-    def set_rows(rows: int) -> None:
+    def set_rows(rows):
         monkeypatch.setitem(projection.CHUNK_ELEMENTS, "cpu", rows * VOCABULARY)
 
     return set_rows
@@ -69,7 +68,7 @@ def test_no_more_logits_than_a_chunks_exist_at_a_time(chunk, monkeypatch):
     chunk(3)
     sizes, held, real = [], [], projection._logits
 
-    def watched(part: Tensor, *rest: Tensor) -> Tensor:
+    def watched(part, *rest):
         assert not any(reference() is not None for reference in held)
         sizes.append(len(part))
         logits = real(part, *rest)

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from brido.models import LanguageModel
 from brido.models.settings import LoraSettings, ReadingSettings
-from brido.training import trackers
+from brido.training import devices
 from brido.training.contrastive import ContrastiveTask
 from brido.training.documents import RankedDocuments
 from brido.training.sample import SampleGenerator
@@ -108,7 +108,7 @@ class Noted:
             accelerator.trackers = [noted]
             noted.settings = settings
 
-        monkeypatch.setattr(trackers, "find_spec", lambda name: name)
+        monkeypatch.setattr(devices, "find_spec", lambda name: name)
         monkeypatch.setattr(Accelerator, "init_trackers", start)
         return noted
 

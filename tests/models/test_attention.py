@@ -1,85 +1,19 @@
-"""Shared attention against the plain one, with repeated encoder states."""
+"""Attention is set once a model, for one thread or several, and else is that of transformers."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
 from plain_likelihood import block
 from tiny_decoders import build_decoder
-from tiny_models import build_model, build_sources
-from transformers import DynamicCache, EncoderDecoderCache
-from transformers.modeling_outputs import BaseModelOutput
+from tiny_models import build_model
 
 from brido.likelihood import candidate_log_likelihood
-from brido.models.sharing.attention import SHARED, no_mask, share_attention, source_mask
+from brido.models.sharing.attention import SHARED, share_attention
 from brido.search import SearchSettings, beam_search
 
-SHARING = ["bart", "mbart", "marian", "pegasus"]
-CANDIDATES = 3
-
-
-def encoded(model, family, seed=3):
-    source, mask = build_sources(family, seed, documents=4, length=9, padded=True)
-    states = model.get_encoder()(input_ids=source, attention_mask=mask).last_hidden_state
-    return states, mask
-
-
-def candidate_ids(rows, length, seed=5):
-    generator = torch.Generator().manual_seed(seed)
-    return torch.randint(4, 61, (rows, length), generator=generator)
-
-
-def logits_with_repeated_states(model, states, mask, ids):
-    return model(
-        encoder_outputs=BaseModelOutput(states.repeat_interleave(CANDIDATES, 0)),
-        attention_mask=mask.repeat_interleave(CANDIDATES, 0),
-        decoder_input_ids=ids,
-    ).logits
-
-
-@pytest.mark.parametrize("family", SHARING)
-def test_many_tokens_and_their_gradients_equal_the_repeated_states(family):
-    model = build_model(family, seed=1).train()
-    states, mask = encoded(model, family)
-    ids = candidate_ids(4 * CANDIDATES, 7)
-
-    expected = logits_with_repeated_states(model, states, mask, ids)
-    parameters = [p for p in model.parameters() if p.requires_grad]
-    expected_gradients = torch.autograd.grad(expected.square().sum(), parameters, retain_graph=True)
-    assert share_attention(model)
-    logits = model(
-        encoder_outputs=BaseModelOutput(states),
-        attention_mask=source_mask(mask),
-        decoder_input_ids=ids,
-    ).logits
-    gradients = torch.autograd.grad(logits.square().sum(), parameters)
-
-    torch.testing.assert_close(logits, expected, rtol=1e-11, atol=1e-11)
-    for gradient, wanted in zip(gradients, expected_gradients, strict=True):
-        torch.testing.assert_close(gradient, wanted, rtol=1e-9, atol=1e-9)
-
-
-@pytest.mark.parametrize("family", SHARING)
-@torch.no_grad()
-def test_single_tokens_with_a_cache_equal_the_repeated_states(family):
-    model = build_model(family, seed=2)
-    states, mask = encoded(model, family)
-    ids = candidate_ids(4 * CANDIDATES, 6)
-    expected = logits_with_repeated_states(model, states, mask, ids)
-
-    cache = EncoderDecoderCache(DynamicCache(), DynamicCache())
-    assert share_attention(model)
-    for step in range(ids.shape[1]):
-        logits = model(
-            encoder_outputs=BaseModelOutput(states),
-            attention_mask=source_mask(mask),
-            decoder_input_ids=ids[:, step : step + 1],
-            decoder_attention_mask=no_mask(ids.device),
-            past_key_values=cache,
-            use_cache=True,
-        ).logits
-        torch.testing.assert_close(logits[:, 0], expected[:, step], rtol=1e-11, atol=1e-11)
-
-    assert cache.cross_attention_cache.layers[0].keys.shape[0] == 4
-    assert cache.self_attention_cache.layers[0].keys.shape[0] == 4 * CANDIDATES
+CALLS = 50  # of each of three threads
 
 
 @pytest.mark.parametrize("make", [lambda: build_model("bart", 1), lambda: build_decoder("gpt2", 1)])
@@ -111,3 +45,33 @@ def test_what_is_saved_knows_nothing_of_it(tmp_path):
     share_attention(model)
     model.save_pretrained(tmp_path)
     assert "brido" not in (tmp_path / "config.json").read_text()
+
+
+@pytest.mark.parametrize("family", ["bart", "gpt2"])
+@torch.no_grad()
+def test_two_threads_score_while_one_writes(family):
+    model = build_model("bart", 3) if family == "bart" else build_decoder(family, 3)
+    ids, mask, texts, lengths = block(model, [6, 4], 3, 5, 3)
+    ready, settings = threading.Barrier(3), SearchSettings(num_beams=3, max_length=8)
+
+    def score(calls):
+        with torch.no_grad():
+            return [
+                candidate_log_likelihood(model, ids, mask, texts, 1.0, lengths)
+                for _ in range(calls)
+            ]
+
+    def write(calls):
+        return [beam_search(model, ids, mask, settings).sequences for _ in range(calls)]
+
+    def at_once(work):
+        ready.wait()
+        return work(CALLS)
+
+    with ThreadPoolExecutor(3) as threads:
+        found = [threads.submit(at_once, work) for work in (score, score, write)]
+        first, second, written = (thread.result() for thread in found)
+    (scores,), (sequences,) = score(1), write(1)
+    assert all(torch.equal(scores, other) for other in [*first, *second])
+    assert all(torch.equal(sequences, other) for other in written)
+    assert len(first) + len(second) + len(written) == 3 * CALLS

@@ -5,7 +5,6 @@ import itertools
 import pytest
 import tiny_decoders
 import torch
-import transformers
 from tiny_decoders import build_decoder, build_prompts
 from tiny_models import CONFIGURATIONS, build_model, build_sources
 
@@ -18,7 +17,7 @@ from brido.utils.errors import BridoError
 DOCUMENTS, ROWS, STEPS = 3, 4, 6
 
 
-def published_model(family: str) -> transformers.PreTrainedModel:
+def published_model(family):
     """A model with what published checkpoints have and the default settings do not."""
     model = build_model(family, 1, scale_embedding=True, activation_function="swish")
     torch.manual_seed(1)
@@ -26,7 +25,7 @@ def published_model(family: str) -> transformers.PreTrainedModel:
     return model
 
 
-def tokens_of(seed: int, *shape: int) -> torch.Tensor:
+def tokens_of(seed, *shape):
     return torch.randint(3, 61, shape, generator=torch.Generator().manual_seed(seed))
 
 

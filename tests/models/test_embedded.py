@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from transformers import AutoTokenizer, PreTrainedTokenizerFast
+from transformers import AutoTokenizer
 
 from brido.corpus.settings import WorldSettings
 from brido.models.embedded import BOS, EOS, build_model, learn_tokenizer, tokenizer_of
@@ -16,7 +16,7 @@ def pairs():
     return [(row["document"], row["summary"]) for row in documents(WorldSettings(), "train", 240)]
 
 
-def train_tokenizer(texts, kind, size, longest) -> PreTrainedTokenizerFast:
+def train_tokenizer(texts, kind, size, longest):
     return tokenizer_of(learn_tokenizer(texts, kind, size), longest)
 
 

@@ -1,14 +1,13 @@
 """The families, and one that is registered from outside of the package."""
 
 import dataclasses
-import warnings
 
 import pytest
 import torch
 import transformers
 from tiny_decoders import GEMMA, SHAPE, TOKENS, build_prompts
 from tiny_models import build_model, build_sources, word_tokenizer
-from transformers import Gemma2Config, Gemma2ForCausalLM, MvpConfig, OPTConfig
+from transformers import Gemma2Config, Gemma2ForCausalLM
 
 from brido.likelihood import candidate_log_likelihood
 from brido.models import LanguageModel
@@ -29,25 +28,6 @@ KNOWN = dict(families.FAMILIES)
 def _families_as_before(monkeypatch):
     # Unknown families that other tests of this process met would not be named again.
     monkeypatch.setattr(families, "FAMILIES", dict(KNOWN))
-
-
-@pytest.mark.parametrize(
-    ("config", "named"),
-    [(MvpConfig(), "'mvp' is not one of bart"), (OPTConfig(), "'opt' is not one of llama")],
-)
-def test_an_unknown_family_is_named_once_and_treated_carefully(config, named):
-    with pytest.warns(UserWarning, match=named):
-        family = families.family_of(config)
-    assert not family.shares
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        families.family_of(config)
-
-
-def test_positions():
-    for name, positions in (("bart", 64), ("t5", None)):
-        config = build_model(name, seed=0).config
-        assert families.family_of(config).positions(config) == positions
 
 
 @pytest.mark.parametrize(("kind", "rows"), [("Bert", 16), ("Roberta", 18)])

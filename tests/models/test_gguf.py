@@ -26,7 +26,7 @@ NAMES = {"safetensors": "adapter_model.safetensors", "config": "adapter_config.j
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory) -> Path:
+def made(tmp_path_factory):
     """A tiny Llama as a GGUF file in a package, and as a folder."""
     place = tmp_path_factory.mktemp("gguf")
     (place / "tiny_weights").mkdir()
@@ -36,7 +36,7 @@ def made(tmp_path_factory) -> Path:
     return place
 
 
-def refused(source: object, adapter: object = None, revision: str | None = None) -> str:
+def refused(source, adapter=None, revision=None):
     with pytest.raises(BridoError) as error:
         store_checkpoint(
             str(source),
@@ -132,7 +132,7 @@ def test_a_repository_of_gguf_files_is_told_how_to_name_one(monkeypatch):
 
 
 @pytest.fixture
-def adapter(tmp_path) -> Path:
+def adapter(tmp_path):
     """A LoRA adapter of the tiny Llama that does something."""
     adapted = get_peft_model(tiny_llama(), LoraConfig(r=2, target_modules=["q_proj", "v_proj"]))
     torch.manual_seed(3)

@@ -15,7 +15,7 @@ SETTINGS = SearchSettings(num_beams=3, max_length=10, min_length=4)
 
 
 @pytest.fixture
-def primera() -> LanguageModel:
+def primera():
     """PRIMERA's tokenizer is LED's with one more token between documents."""
     tokenizer = word_tokenizer()
     tokenizer.add_tokens(["<doc-sep>"], special_tokens=True)
@@ -23,7 +23,7 @@ def primera() -> LanguageModel:
     return LanguageModel(model, tokenizer, ReadingSettings(max_source_tokens=24))
 
 
-def global_mask(ids: torch.Tensor, separator: int | None = None) -> torch.Tensor:
+def global_mask(ids, separator=None):
     chosen = torch.zeros_like(ids) if separator is None else (ids == separator).long()
     chosen[:, 0] = 1
     return chosen
@@ -39,7 +39,7 @@ def test_the_first_token_and_every_separator_see_all(primera):
     plain = (read.mask > 0).long()
     found = beam_search(primera.model, read.ids, read.mask, SETTINGS).sequences
 
-    def generated(chosen: torch.Tensor) -> torch.Tensor:
+    def generated(chosen):
         return primera.model.generate(
             input_ids=read.ids, attention_mask=plain, global_attention_mask=chosen, num_beams=3,
             num_return_sequences=3, max_length=10, min_length=4, do_sample=False,

@@ -17,7 +17,7 @@ EVIL = "import pathlib; pathlib.Path({target!r}).touch()\n"
 
 
 @pytest.fixture
-def evil(tmp_path: Path) -> Path:
+def evil(tmp_path):
     """A model of a kind of its own, whose code leaves a file behind when it is run."""
     folder = tmp_path / "evil"
     folder.mkdir()
@@ -31,7 +31,7 @@ def evil(tmp_path: Path) -> Path:
     return folder
 
 
-def test_a_yes_on_the_terminal_changes_nothing(evil: Path):
+def test_a_yes_on_the_terminal_changes_nothing(evil):
     out = str(evil.parent / "out")
     store = (
         "from pathlib import Path; from brido.models.checkpoint import store_checkpoint;"
@@ -46,7 +46,7 @@ def test_a_yes_on_the_terminal_changes_nothing(evil: Path):
     assert not (evil.parent / "out").exists()
 
 
-def test_the_refusal_leaves_no_trace_in_what_is_saved(tmp_path: Path):
+def test_the_refusal_leaves_no_trace_in_what_is_saved(tmp_path):
     save(tiny_bart(), word_tokenizer(), tmp_path / "once")
     save(tiny_bart(), pretrained(AutoTokenizer, tmp_path / "once"), tmp_path / "twice")
     written = (tmp_path / "twice" / "tokenizer_config.json").read_text()

@@ -1,7 +1,5 @@
 """Adapters: what they train, what they leave alone, and what is written."""
 
-from pathlib import Path
-
 import pytest
 import torch
 from peft import LoraConfig, PeftModel, get_peft_model
@@ -15,19 +13,19 @@ from brido.utils.errors import BridoError
 LORA = LoraSettings(rank=2, alpha=4.0)
 
 
-def adapted(family: str, settings: LoraSettings = LORA) -> tuple[torch.nn.Module, Adapter]:
+def adapted(family, settings=LORA):
     model = build_model(family, seed=0)
     return model, Adapter(model, settings, seed=0)
 
 
-def logits(model: torch.nn.Module) -> torch.Tensor:
+def logits(model):
     ids = torch.arange(5, 17).view(2, 6)
     inputs = {"decoder_input_ids": ids[:, :3]} if model.config.is_encoder_decoder else {}
     with torch.no_grad():
         return model.eval()(input_ids=ids, **inputs).logits
 
 
-def shake(model: torch.nn.Module) -> None:
+def shake(model):
     """Change the weights that train."""
     torch.manual_seed(1)
     for weight in model.parameters():
@@ -36,7 +34,7 @@ def shake(model: torch.nn.Module) -> None:
 
 
 @pytest.mark.parametrize("family", ["bart", "pegasus", "t5"])
-def test_it_changes_nothing_then_trains_alone_and_merges(family: str, tmp_path: Path) -> None:
+def test_it_changes_nothing_then_trains_alone_and_merges(family, tmp_path):
     plain = build_model(family, seed=0)
     model, adapter = adapted(family)
     torch.testing.assert_close(logits(model), logits(plain), rtol=0, atol=0)
@@ -55,7 +53,7 @@ def test_it_changes_nothing_then_trains_alone_and_merges(family: str, tmp_path: 
     torch.testing.assert_close(logits(loaded.base_model.model), expected, rtol=1e-5, atol=1e-6)
 
 
-def test_equal_seeds_write_equal_bytes(tmp_path: Path) -> None:
+def test_equal_seeds_write_equal_bytes(tmp_path):
     for name in ("one", "two"):
         torch.manual_seed(ord(name[0]))
         adapted("bart")[1].save(tmp_path / name)
@@ -65,14 +63,14 @@ def test_equal_seeds_write_equal_bytes(tmp_path: Path) -> None:
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
 
 
-def stored_llama(tokens: int = 64, tied: bool = False) -> torch.nn.Module:
+def stored_llama(tokens=64, tied=False):
     sizes = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1}
     heads = {"num_attention_heads": 2, "num_key_value_heads": 2, "vocab_size": tokens}
     torch.manual_seed(0)
     return LlamaForCausalLM(LlamaConfig(**sizes, **heads, tie_word_embeddings=tied))
 
 
-def written_adapter(folder: Path, base: torch.nn.Module, **settings: object) -> torch.nn.Module:
+def written_adapter(folder, base, **settings):
     """An adapter as PEFT writes it, its weights drawn at random; the adapted model."""
     adapted = get_peft_model(base, LoraConfig(**{"r": 2} | settings))
     for name, weight in adapted.named_parameters():
@@ -89,24 +87,20 @@ ADAPTED = {"target_modules": ["q_proj", "embed_tokens"]}
 
 
 @pytest.mark.parametrize("settings", [EMBEDDINGS, SAVED, ADAPTED])
-def test_an_adapter_of_a_resized_model_is_refused(settings: dict, tmp_path: Path) -> None:
+def test_an_adapter_of_a_resized_model_is_refused(settings, tmp_path):
     written_adapter(tmp_path, stored_llama(67), **settings)
     with pytest.raises(BridoError, match=r"^checkpoints.base.adapter: .* cannot be put on this"):
         merge_adapter(stored_llama(), tmp_path, "checkpoints.base.adapter")
 
 
 @pytest.mark.parametrize("settings", [EMBEDDINGS, SAVED])
-def test_an_adapter_that_brings_embeddings_is_merged_with_them(
-    settings: dict, tmp_path: Path
-) -> None:
+def test_an_adapter_that_brings_embeddings_is_merged_with_them(settings, tmp_path):
     expected = logits(written_adapter(tmp_path, stored_llama(), **settings))
     torch.testing.assert_close(logits(merge_adapter(stored_llama(), tmp_path, "key")), expected)
 
 
 @pytest.mark.parametrize("changed", ["embed_tokens", "lm_head"])
-def test_a_change_of_one_of_two_that_share_their_weights_is_refused(
-    changed: str, tmp_path: Path
-) -> None:
+def test_a_change_of_one_of_two_that_share_their_weights_is_refused(changed, tmp_path):
     settings = {"target_modules": ["q_proj", changed]}
     written_adapter(tmp_path, stored_llama(tied=True), **settings)
     with pytest.raises(BridoError, match="embeddings and output layer share"):
@@ -117,7 +111,7 @@ def test_a_change_of_one_of_two_that_share_their_weights_is_refused(
     torch.testing.assert_close(logits(merged), expected)
 
 
-def test_an_adapter_of_a_wider_model_is_refused(tmp_path: Path) -> None:
+def test_an_adapter_of_a_wider_model_is_refused(tmp_path):
     torch.manual_seed(0)
     wide = LlamaForCausalLM(LlamaConfig(hidden_size=32, intermediate_size=16, num_hidden_layers=1,
         num_attention_heads=2, num_key_value_heads=2, vocab_size=64))  # fmt: skip

@@ -12,9 +12,8 @@ from brido.likelihood import candidate_log_likelihood
 from brido.models import products
 from brido.models.language_model import columns_first
 from brido.models.products import (
-    OutputLinear,
+    FastLinear,
     PackedLinear,
-    TrainedLinear,
     add_product,
     computes_right,
     faster_training,
@@ -112,7 +111,7 @@ def test_what_is_saved_stays_and_nothing_is_held_twice(amd, family):
     assert len(packed) == (6 + 2 * 10 if family == "bart" else 2 * 5) * computes_right()
     assert all(module.weight.is_meta for module in packed)
     output = model.get_output_embeddings()
-    assert (type(output) is OutputLinear) == computes_right()
+    assert (type(output) is FastLinear) == computes_right()
     assert (output.weight is embedded) == (family != "llama")
     assert pack_layers(model) == computes_right()  # again, and nothing is left to do
     assert [module for module in model.modules() if isinstance(module, PackedLinear)] == packed
@@ -191,7 +190,7 @@ def test_training_gets_the_gradients_of_the_plain_model(amd, family, checkpointe
         checkpoint_layers(model)
     types = [type(module) for module in model.modules()]
     with faster_training(model):
-        changed = [module for module in model.modules() if isinstance(module, TrainedLinear)]
+        changed = [module for module in model.modules() if isinstance(module, FastLinear)]
         value, fast = gradients(model, family)
     assert len(changed) == (6 + 2 * 10 + 1 if family == "bart" else 2 * 5 + 1) * computes_right()
     assert [type(module) for module in model.modules()] == types
@@ -305,7 +304,7 @@ def test_nothing_is_packed_where_it_is_not_faster_or_not_right(
         monkeypatch.setattr(torch.ops, "mkldnn", operator)
     model = build("llama")
     with faster_training(model):
-        assert not any(isinstance(module, TrainedLinear) for module in model.modules())
+        assert not any(isinstance(module, FastLinear) for module in model.modules())
     assert not pack_layers(model)
     assert not any(isinstance(module, PackedLinear) for module in model.modules())
 

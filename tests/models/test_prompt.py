@@ -30,11 +30,11 @@ DOCUMENT = "the cat sat in the café"
 TOKENIZER = chat_tokenizer()
 
 
-def reading(**keys: object) -> ReadingSettings:
+def reading(**keys):
     return ReadingSettings(**{"prompt": ASK, **keys})
 
 
-def made(chat: str | None = CHATML, **keys: object) -> Prompt:
+def made(chat=CHATML, **keys):
     return Prompt.of(chat_tokenizer(chat), reading(**keys))
 
 

@@ -19,7 +19,7 @@ pytestmark = smollm2.NEEDED
 
 
 @pytest.fixture(scope="module")
-def language(tmp_path_factory) -> LanguageModel:
+def language(tmp_path_factory):
     folder = tmp_path_factory.mktemp("smollm2") / "base"
     store_checkpoint(smollm2.SOURCE, None, folder, "checkpoints.base")
     prompt = "Summarise in one sentence:\n\n{{ document }}"

@@ -2,7 +2,6 @@
 
 import json
 import pickle
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,7 +18,7 @@ NEWS = ["Two men died near Welton.", "Two men have died.", "A man died in Welton
 PROMPTS = ["cats"] * 4 + ["news"] * 3
 
 
-def voted(texts: list[str], combination: str = "harmonic_r1_r2") -> list[float]:
+def voted(texts, combination="harmonic_r1_r2"):
     return consensus_scores(similarity_matrix(texts, "", combination), alpha=0).tolist()
 
 
@@ -123,7 +122,7 @@ def test_it_can_be_sent_to_another_process():
     assert reward == ConsensusReward(shuffled=True)
 
 
-def _on_process(folder: Path) -> None:
+def _on_process(folder):
     """Each of two processes holds three of six completions, so that both groups are split."""
     import torch.distributed as dist
     from accelerate.state import PartialState

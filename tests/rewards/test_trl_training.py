@@ -18,7 +18,7 @@ trl = pytest.importorskip("trl", reason="needs `pip install trl`")
 
 
 @pytest.fixture(scope="module")
-def model_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def model_folder(tmp_path_factory):
     """A tiny chat model that has learned to write a few words and to end."""
     folder = tmp_path_factory.mktemp("model") / "tiny"
     model, tokenizer = tiny_llama(max_position_embeddings=1024), chat_tokenizer()

@@ -19,7 +19,7 @@ from brido.search.token_by_token import ban_tokens, penalise_repeats
 from brido.utils.errors import ArgumentError
 
 
-def naive_bans(history: list[int], size: int) -> set[int]:
+def naive_bans(history, size):
     """Tokens that would make the last `size` tokens an n-gram that is there already."""
     seen = {tuple(history[i : i + size]) for i in range(len(history) - size + 1)}
     tail = tuple(history[len(history) - size + 1 :]) if size > 1 else ()

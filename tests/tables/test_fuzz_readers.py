@@ -63,7 +63,7 @@ ENDINGS = [".jsonl", ".csv", ".tsv", ".parquet", ".jsonl.gz", ".jsonl.zst", ".cs
 
 
 @st.composite
-def rows(draw) -> bytes:
+def rows(draw):
     """Lines of JSON objects with a good row's keys, some of them with any value."""
     lines = []
     for _ in range(draw(st.integers(1, 3))):
@@ -73,7 +73,7 @@ def rows(draw) -> bytes:
 
 
 @st.composite
-def damaged(draw, whole: bytes) -> bytes:
+def damaged(draw, whole):
     """A file cut off, with bytes changed, repeated or put in; or anything at all."""
     content = bytearray(whole)
     for _ in range(draw(st.integers(1, 4))):
@@ -91,11 +91,11 @@ def damaged(draw, whole: bytes) -> bytes:
     return bytes(content)
 
 
-def encoded(text: str) -> bytes:
+def encoded(text):
     return text.encode("utf-8", "surrogatepass")
 
 
-def whole(ending: str) -> bytes:
+def whole(ending):
     """A good file of the ending's format."""
     if ending == ".parquet":
         sink = io.BytesIO()
@@ -126,13 +126,13 @@ def quietly(call, *arguments, also=()):
     return None
 
 
-def corpus(path: Path) -> None:
+def corpus(path):
     files = FilesSettings(train=str(path), references_column="references")
     data = FilesData(files=files, max_bad_fraction=1.0)
     write_corpus(FilesSource(files), data, path.parent / "corpus", 10.0)
 
 
-def score(path: Path) -> None:
+def score(path):
     with good_rows(str(path), row_problem, 0.9, "score") as rows:
         for _, row in rows:
             json_line(row | score_row(row))

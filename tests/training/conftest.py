@@ -1,13 +1,9 @@
 """A tiny model, a word tokenizer and ranked documents, all made up on the spot."""
 
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
 import torch
 from tiny_models import tiny_bart, word_tokenizer
 from training_runs import table
-from transformers import PreTrainedTokenizerFast
 
 from brido.models import LanguageModel
 from brido.models.settings import ReadingSettings
@@ -18,22 +14,22 @@ from brido.work.settings import RuntimeSettings
 
 
 @pytest.fixture(autouse=True, scope="session")
-def _one_thread() -> None:
+def _one_thread():
     torch.set_num_threads(1)
 
 
 @pytest.fixture(scope="session")
-def tokenizer() -> PreTrainedTokenizerFast:
+def tokenizer():
     return word_tokenizer()
 
 
 @pytest.fixture(scope="session")
-def documents() -> RankedDocuments:
+def documents():
     return RankedDocuments(table(18))
 
 
 @pytest.fixture(scope="session")
-def validation() -> RankedDocuments:
+def validation():
     return RankedDocuments(table(9, seed=1))
 
 
@@ -50,21 +46,10 @@ SETTINGS = {
 
 
 @pytest.fixture
-def make_task(
-    tokenizer: PreTrainedTokenizerFast,
-    documents: RankedDocuments,
-    validation: RankedDocuments,
-    tmp_path: Path,
-) -> Callable[..., ContrastiveTask]:
+def make_task(tokenizer, documents, validation, tmp_path):
     """A training task on 18 documents: 10 updates of at most 4 in 2 epochs."""
 
-    def make(
-        name: str = "run",
-        model_changes: dict | None = None,
-        runtime: dict | None = None,
-        documents: RankedDocuments = documents,
-        **changes: object,
-    ) -> ContrastiveTask:
+    def make(name="run", model_changes=None, runtime=None, documents=documents, **changes):
         settings = TrainingSettings(**{**SETTINGS, **changes})
         model = tiny_bart(**(model_changes or {}))
         return ContrastiveTask(

@@ -8,7 +8,6 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from tiny_models import tiny_bart
-from transformers import PreTrainedTokenizerFast
 
 from brido.models import LanguageModel
 from brido.models.settings import ReadingSettings
@@ -22,12 +21,12 @@ DOCUMENTS = [
 # Ids: <s> 0, <pad> 1, </s> 2, <unk> 3, w0 4, w1 5, ...
 
 
-def language(tokenizer: PreTrainedTokenizerFast, prefix: str = "generation", limit: int = 32):
+def language(tokenizer, prefix="generation", limit=32):
     reading = ReadingSettings(max_source_tokens=limit, decoder_prefix=prefix)
     return LanguageModel(tiny_bart(), tokenizer, reading)
 
 
-def test_a_batch_in_full(tokenizer: PreTrainedTokenizerFast) -> None:
+def test_a_batch_in_full(tokenizer):
     batch = Batches(language(tokenizer), 16).batch(DOCUMENTS)
     assert batch.sources.ids.tolist() == [[0, 5, 6, 7, 2], [0, 11, 2, 1, 1]]
     assert batch.sources.mask.tolist() == [[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]]
@@ -39,24 +38,24 @@ def test_a_batch_in_full(tokenizer: PreTrainedTokenizerFast) -> None:
     assert batch.scores.tolist() == [[0.9, 0.1], [0.5, 0.5]]
 
 
-def test_candidates_are_cut(tokenizer: PreTrainedTokenizerFast) -> None:
+def test_candidates_are_cut(tokenizer):
     batch = Batches(language(tokenizer), 3).batch(DOCUMENTS[:1])
     assert batch.targets.ids.tolist() == [[[2, 0, 5, 2], [2, 0, 8, 2], [2, 0, 10, 2]]]
 
 
-def test_the_share_of_texts_that_are_cut(tokenizer: PreTrainedTokenizerFast) -> None:
+def test_the_share_of_texts_that_are_cut(tokenizer):
     # Their texts have 3, 4, 3 and 4, 3, 5 tokens, start and end among them.
     shares = [Batches(language(tokenizer), limit).cut_share(DOCUMENTS) for limit in (5, 4, 3, 2)]
     assert shares == pytest.approx([0, 1 / 6, 1 / 2, 1])
 
 
-def test_the_references_alone(tokenizer: PreTrainedTokenizerFast) -> None:
+def test_the_references_alone(tokenizer):
     batch = Batches(language(tokenizer), 16).batch(DOCUMENTS, candidates=False)
     assert batch.targets.ids.tolist() == [[[2, 0, 5, 2, 1]], [[2, 0, 12, 13, 2]]]
     assert batch.scores.shape == (2, 0)
 
 
-def test_fewer_candidates_are_filled_up_and_marked(tokenizer: PreTrainedTokenizerFast) -> None:
+def test_fewer_candidates_are_filled_up_and_marked(tokenizer):
     short = replace(DOCUMENTS[1], candidates=["w1"], scores=[0.5])
     batch = Batches(language(tokenizer), 16).batch([DOCUMENTS[0], short])
     assert batch.eligible.tolist() == [[True, True], [True, False]]
@@ -65,9 +64,7 @@ def test_fewer_candidates_are_filled_up_and_marked(tokenizer: PreTrainedTokenize
     assert Batches(language(tokenizer), 16).batch([short]).eligible.tolist() == [[True]]
 
 
-def test_the_elected_is_taught_where_it_is_asked_for_or_there_is_no_reference(
-    tokenizer: PreTrainedTokenizerFast,
-) -> None:
+def test_the_elected_is_taught_where_it_is_asked_for_or_there_is_no_reference(tokenizer):
     bare = replace(DOCUMENTS[1], reference=None)
     usual, elected = (Batches(language(tokenizer), 16, elected) for elected in (False, True))
     assert [usual.target(document) for document in (DOCUMENTS[0], bare)] == ["w1", "w1"]
@@ -78,16 +75,12 @@ def test_the_elected_is_taught_where_it_is_asked_for_or_there_is_no_reference(
 
 
 @pytest.mark.parametrize(("prefix", "tokens"), [("generation", 7), ("brio", 5)])
-def test_target_tokens_are_those_of_the_references(
-    tokenizer: PreTrainedTokenizerFast, prefix: str, tokens: int
-) -> None:
+def test_target_tokens_are_those_of_the_references(tokenizer, prefix, tokens):
     assert Batches(language(tokenizer, prefix), 16).target_tokens(DOCUMENTS) == tokens
 
 
 @given(st.integers(1, 40), st.integers(1, 12), st.integers(1, 4), st.integers(0, 9))
-def test_every_epoch_sees_each_document_once(
-    documents: int, batch_size: int, epochs: int, seed: int
-) -> None:
+def test_every_epoch_sees_each_document_once(documents, batch_size, epochs, seed):
     plan = UpdatePlan(documents, batch_size, epochs, seed)
     assert plan.updates == epochs * plan.updates_per_epoch
     updates = [plan.indices(update) for update in range(1, plan.updates + 1)]
@@ -99,14 +92,14 @@ def test_every_epoch_sees_each_document_once(
     assert UpdatePlan(documents, batch_size, epochs, seed).indices(plan.updates) == updates[-1]
 
 
-def test_epochs_and_seeds_shuffle_differently() -> None:
+def test_epochs_and_seeds_shuffle_differently():
     plan = UpdatePlan(50, 50, 2, seed=0)
     assert plan.indices(1) != plan.indices(2)
     assert plan.indices(1) != UpdatePlan(50, 50, 2, seed=1).indices(1)
 
 
 @given(st.integers(1, 30), st.integers(1, 8))
-def test_processes_share_all_chunks_in_step(chunks: int, processes: int) -> None:
+def test_processes_share_all_chunks_in_step(chunks, processes):
     shares = [share(chunks, process, processes) for process in range(processes)]
     assert len({len(mine) for mine in shares}) == 1
     assert sorted(chunk for mine in shares for chunk in mine if chunk is not None) == list(
@@ -114,7 +107,7 @@ def test_processes_share_all_chunks_in_step(chunks: int, processes: int) -> None
     )
 
 
-def test_chunk_seeds_differ_and_fit_torch() -> None:
+def test_chunk_seeds_differ_and_fit_torch():
     seeds = {chunk_seed(s, u, c) for s in range(3) for u in range(5) for c in range(5)}
     assert len(seeds) == 75
     for seed in seeds:

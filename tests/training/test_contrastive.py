@@ -20,15 +20,13 @@ MakeTask = Callable[..., ContrastiveTask]
 LORA = LoraSettings(rank=2, alpha=4.0, dropout=0.1)
 
 
-def with_adapter(make_task: MakeTask, *arguments: object, **changes: object) -> ContrastiveTask:
+def with_adapter(make_task, *arguments, **changes):
     task = make_task(*arguments, **changes)
     Adapter(task.model, LORA, seed=0)
     return task
 
 
-def test_an_adapter_is_all_that_a_state_holds_and_resumes_to_the_same_bits(
-    make_task: MakeTask, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_adapter_is_all_that_a_state_holds_and_resumes_to_the_same_bits(make_task, monkeypatch):
     whole = with_adapter(make_task, "whole")
     start = {name: value.clone() for name, value in whole.model.state_dict().items()}
     train(whole)
@@ -54,14 +52,14 @@ def test_an_adapter_is_all_that_a_state_holds_and_resumes_to_the_same_bits(
         assert torch.equal(value, trained[name]), name
 
 
-def unlabelled() -> RankedDocuments:
+def unlabelled():
     """Documents without references."""
     whole = table(18)
     nothing = pa.nulls(len(whole), pa.string())
     return RankedDocuments(whole.set_column(2, "reference", nothing))
 
 
-def test_without_references_the_elected_is_taught(make_task: MakeTask) -> None:
+def test_without_references_the_elected_is_taught(make_task):
     bare = make_task("bare", documents=unlabelled())
     assert train(bare).history == train(make_task(cross_entropy="elected")).history
     refused = make_task("gold", gold_weight=1.0, documents=unlabelled())
@@ -78,9 +76,7 @@ LOSSES = {
 
 @pytest.mark.parametrize("micro_batch", [None, 2])
 @pytest.mark.parametrize("name", LOSSES)
-def test_a_step_computes_the_loss_of_the_settings(
-    make_task: MakeTask, name: str, micro_batch: int | None
-) -> None:
+def test_a_step_computes_the_loss_of_the_settings(make_task, name, micro_batch):
     whole = table(18)
     values = whole["scores"].to_pylist()
     values[0][1] = math.nan  # a document with a candidate less

@@ -1,7 +1,5 @@
 """Training decoder-only models of every family: losses against plain forwards, runs to the end."""
 
-from pathlib import Path
-
 import pytest
 import torch
 import transformers
@@ -9,14 +7,12 @@ from safetensors.torch import load_file
 from tiny_chat import END
 from training_runs import CONFIGS, LORA, TOKENIZER, task_of
 
-from brido.models import LanguageModel
 from brido.models.lora import Adapter
-from brido.models.settings import LoraSettings
 from brido.training.loss import ContrastiveStep
 from brido.training.train import train
 
 
-def plain_sums(found: LanguageModel, prompt: list[int], text: list[int]) -> torch.Tensor:
+def plain_sums(found, prompt, text):
     """Sum of log p, of mean log p, and the tokens of one text behind one prompt."""
     logits = found.model(torch.tensor([[*prompt, *text]])).logits[0, len(prompt) - 1 : -1]
     log_p = logits.log_softmax(-1)
@@ -25,7 +21,7 @@ def plain_sums(found: LanguageModel, prompt: list[int], text: list[int]) -> torc
 
 
 @pytest.mark.parametrize("family", CONFIGS)
-def test_the_loss_is_equations_1_and_3_of_plain_forwards(family: str, tmp_path: Path) -> None:
+def test_the_loss_is_equations_1_and_3_of_plain_forwards(family, tmp_path):
     task = task_of(family, tmp_path, label_smoothing=0.1, length_penalty=0.8)
     documents = [task.documents[0], task.documents[1]]
     batch = task.batches.batch(documents)
@@ -55,9 +51,7 @@ def test_the_loss_is_equations_1_and_3_of_plain_forwards(family: str, tmp_path: 
 
 @pytest.mark.parametrize("lora", [None, LORA], ids=["full", "lora"])
 @pytest.mark.parametrize("family", CONFIGS)
-def test_it_trains_and_is_an_ordinary_folder(
-    family: str, lora: LoraSettings | None, tmp_path: Path
-) -> None:
+def test_it_trains_and_is_an_ordinary_folder(family, lora, tmp_path):
     task = task_of(family, tmp_path, cross_entropy="elected")
     before = {name: value.clone() for name, value in task.model.state_dict().items()}
     adapter = Adapter(task.model, lora, 0) if lora else None
@@ -84,7 +78,7 @@ def test_it_trains_and_is_an_ordinary_folder(
     assert not any("lora" in name for name in load_file(folder / "model.safetensors"))
 
 
-def test_micro_batches_and_chunks_leave_the_loss(tmp_path: Path) -> None:
+def test_micro_batches_and_chunks_leave_the_loss(tmp_path):
     losses = []
     for name, runtime in (
         ("usual", {}),

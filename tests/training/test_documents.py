@@ -16,12 +16,12 @@ SMALL = pa.table(
 )
 
 
-def ranked(**columns: list) -> RankedDocuments:
+def ranked(**columns):
     """The documents of SMALL with other columns."""
     return RankedDocuments(pa.table(SMALL.to_pydict() | columns))
 
 
-def test_documents_come_with_candidates_best_first() -> None:
+def test_documents_come_with_candidates_best_first():
     documents = ranked()
     assert len(documents) == 2
     assert documents.num_candidates == 3
@@ -31,13 +31,13 @@ def test_documents_come_with_candidates_best_first() -> None:
     assert documents.skipped == []
 
 
-def test_documents_without_two_distinct_candidates_are_left_out_and_named() -> None:
+def test_documents_without_two_distinct_candidates_are_left_out_and_named():
     documents = ranked(candidates=[["p", "p", "p"], ["s", "t", "s"]])
     assert [document.id for document in documents] == ["b"]
     assert documents.skipped == ["a"]
 
 
-def test_who_cannot_be_elected_is_no_candidate() -> None:
+def test_who_cannot_be_elected_is_no_candidate():
     nan = float("nan")
     documents = ranked(
         scores=[[0.1, 0.3, nan], [0.5, nan, 0.7]],
@@ -50,19 +50,19 @@ def test_who_cannot_be_elected_is_no_candidate() -> None:
     assert said.endswith(": b")
 
 
-def test_documents_without_reference_are_counted() -> None:
+def test_documents_without_reference_are_counted():
     documents = ranked(reference=["ra", None])
     assert [document.reference for document in documents] == ["ra", None]
     assert documents.unlabelled == 1
 
 
-def test_pairs_are_documents_without_candidates() -> None:
+def test_pairs_are_documents_without_candidates():
     pairs = SummaryPairs([("d0", "r0"), ("d1", "r1")])
     assert list(pairs) == [RankedDocument(f"{n}", f"d{n}", f"r{n}") for n in (0, 1)]
     assert (len(pairs), pairs.num_candidates) == (2, 0)
 
 
-def test_a_sample_is_spread_over_all() -> None:
+def test_a_sample_is_spread_over_all():
     documents = RankedDocuments(table(10))
     assert [document.id for document in documents.sample(4)] == ["d0", "d2", "d5", "d7"]
     assert len(documents.sample(99)) == 10

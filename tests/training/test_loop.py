@@ -4,19 +4,16 @@ import csv
 import math
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import count
-from pathlib import Path
-from typing import IO
 
 import pytest
 import torch
 from accelerate import Accelerator
 from accelerate.state import AcceleratorState
-from torch import Tensor
 from training_runs import Killed, kill_at
 
-from brido.models import LanguageModel, products
+from brido.models import products
 from brido.training import checkpoints
 from brido.training.checkpoints import Checkpoints
 from brido.training.contrastive import ContrastiveTask
@@ -32,30 +29,30 @@ EVERY_UPDATE = {"checkpoint_minutes": 1e-9}
 DROPOUT = {"dropout": 0.2}
 
 
-def weights(task: ContrastiveTask) -> dict[str, Tensor]:
+def weights(task):
     return {name: value.clone() for name, value in task.model.state_dict().items()}
 
 
-def assert_same_bits(left: dict[str, Tensor], right: dict[str, Tensor]) -> None:
+def assert_same_bits(left, right):
     assert left.keys() == right.keys()
     for name, value in left.items():
         assert torch.equal(value, right[name]), name
 
 
-def rows(task: ContrastiveTask) -> list[dict[str, str]]:
+def rows(task):
     with task.history_file.open() as stream:
         return list(csv.DictReader(stream))
 
 
-def curve(task: ContrastiveTask, *names: str) -> list[float]:
+def curve(task, *names):
     return [float(row[name]) for row in rows(task) for name in names]
 
 
 @pytest.fixture
-def undisturbed(make_task: MakeTask) -> Callable[..., ContrastiveTask]:
+def undisturbed(make_task):
     """undisturbed(model_changes, **settings): the finished run that others are held against."""
 
-    def run(model_changes: dict | None = None, **settings: object) -> ContrastiveTask:
+    def run(model_changes=None, **settings):
         key = repr((model_changes, settings))
         if key not in _finished:
             task = make_task("undisturbed", model_changes, **settings)
@@ -69,7 +66,7 @@ def undisturbed(make_task: MakeTask) -> Callable[..., ContrastiveTask]:
 _finished: dict[str, ContrastiveTask] = {}
 
 
-def test_learns_the_order_and_writes_its_history(make_task: MakeTask) -> None:
+def test_learns_the_order_and_writes_its_history(make_task):
     task = make_task(epochs=12, gamma=20.0, learning_rate=0.02)
     state = train(task)
     table = rows(task)
@@ -84,9 +81,7 @@ def test_learns_the_order_and_writes_its_history(make_task: MakeTask) -> None:
 
 
 @pytest.mark.parametrize("update", [1, 6, 10])
-def test_a_killed_run_ends_in_the_same_bits(
-    make_task: MakeTask, undisturbed: MakeTask, monkeypatch: pytest.MonkeyPatch, update: int
-) -> None:
+def test_a_killed_run_ends_in_the_same_bits(make_task, undisturbed, monkeypatch, update):
     expected = undisturbed(DROPOUT)
     with monkeypatch.context() as patch, pytest.raises(Killed):
         kill_at(patch, update)
@@ -100,12 +95,12 @@ def test_a_killed_run_ends_in_the_same_bits(
 
 @pytest.mark.parametrize("writes", [1, 9])
 def test_killed_while_writing_it_goes_on_from_the_last_whole_file(
-    make_task: MakeTask, undisturbed: MakeTask, monkeypatch: pytest.MonkeyPatch, writes: int
-) -> None:
+    make_task, undisturbed, monkeypatch, writes
+):
     expected = undisturbed(DROPOUT, keep="best_ranker")
     whole, count = torch.save, iter(range(writes))
 
-    def torn(content: object, file: IO[bytes]) -> None:
+    def torn(content, file):
         if next(count, None) is None:
             file.write(b"half a file")
             raise Killed
@@ -122,12 +117,8 @@ def test_killed_while_writing_it_goes_on_from_the_last_whole_file(
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_writes_a_checkpoint_and_ends(
-    make_task: MakeTask,
-    undisturbed: MakeTask,
-    monkeypatch: pytest.MonkeyPatch,
-    request: pytest.FixtureRequest,
-    number: int,
-) -> None:
+    make_task, undisturbed, monkeypatch, request, number
+):
     expected = undisturbed(DROPOUT)
     # A shell lets what it starts in the background ignore Ctrl-C, and what is ignored stays so.
     given = signal.SIG_DFL if number == signal.SIGTERM else signal.default_int_handler
@@ -136,7 +127,7 @@ def test_a_signal_writes_a_checkpoint_and_ends(
     before = signal.getsignal(number)
     run = Run.update
 
-    def interrupted(self: Run) -> str:
+    def interrupted(self):
         if self.state.update == 6:
             os.kill(os.getpid(), number)
         return run(self)
@@ -156,9 +147,7 @@ def test_a_signal_writes_a_checkpoint_and_ends(
     assert_same_bits(weights(again), weights(expected))
 
 
-def test_a_gradient_that_is_no_number_changes_no_weight(
-    make_task: MakeTask, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_gradient_that_is_no_number_changes_no_weight(make_task, monkeypatch):
     monkeypatch.setattr(Accelerator, "clip_grad_norm_", lambda *_: torch.tensor(math.nan))
     task = make_task()
     with pytest.raises(BridoError, match="the gradient of update 1 is nan"):
@@ -175,9 +164,7 @@ def test_a_gradient_that_is_no_number_changes_no_weight(
         ({"gradient_checkpointing": True, "batch_tokens": 1}, DROPOUT),
     ],
 )
-def test_runtime_settings_do_not_change_the_result(
-    make_task: MakeTask, undisturbed: MakeTask, runtime: dict, model_changes: dict
-) -> None:
+def test_runtime_settings_do_not_change_the_result(make_task, undisturbed, runtime, model_changes):
     usual = undisturbed(model_changes)
     other = make_task("other", model_changes, runtime)
     train(other)
@@ -185,9 +172,7 @@ def test_runtime_settings_do_not_change_the_result(
     assert curve(other, "tau") == pytest.approx(curve(usual, "tau"), abs=1e-6)
 
 
-def test_a_long_update_says_how_far_it_is(
-    make_task: MakeTask, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_long_update_says_how_far_it_is(make_task, capfd, monkeypatch):
     monkeypatch.setattr("brido.utils.progress.time.monotonic", count(step=100).__next__)
     train(make_task(runtime={"batch_tokens": 1}))
     lines = [line for line in capfd.readouterr().err.splitlines() if "batches" in line]
@@ -197,13 +182,11 @@ def test_a_long_update_says_how_far_it_is(
     assert "update 10: 1 of " in lines[-1]
 
 
-def test_short_memory_halves_the_candidates_and_is_recorded(
-    make_task: MakeTask, undisturbed: MakeTask, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_short_memory_halves_the_candidates_and_is_recorded(make_task, undisturbed, monkeypatch):
     usual = undisturbed({})
     gradients = Run.gradients
 
-    def small(self: Run, update: int, *arguments: object) -> Tensor:
+    def small(self, update, *arguments):
         sums = gradients(self, update, *arguments)
         if update > 3 and (self.state.micro_batch is None or self.state.micro_batch > 2):
             raise torch.OutOfMemoryError("no memory left")
@@ -220,13 +203,13 @@ def test_short_memory_halves_the_candidates_and_is_recorded(
     ("runtime", "calls", "found"), [({}, 0, 2), ({}, 30, 2), ({"candidate_micro_batch": 1}, 0, 1)]
 )
 def test_a_validation_needs_no_more_memory_than_an_update(
-    make_task: MakeTask, undisturbed: MakeTask, runtime: dict, calls: int, found: int
-) -> None:
+    make_task, undisturbed, runtime, calls, found
+):
     """The decoder runs at most two texts together, from the first call on or a later one."""
     usual, short = undisturbed({}), make_task("short", runtime={"batch_tokens": 1, **runtime})
     left = iter(range(calls))
 
-    def small(_: object, given: tuple) -> None:
+    def small(_, given):
         if next(left, None) is None and len(given[0]) > 2:
             raise torch.OutOfMemoryError("no memory left")
 
@@ -237,10 +220,8 @@ def test_a_validation_needs_no_more_memory_than_an_update(
     assert curve(short, *names) == pytest.approx(curve(usual, *names), rel=2e-5)
 
 
-def test_too_little_memory_says_what_to_set(
-    make_task: MakeTask, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def none_left(*_: object) -> Tensor:
+def test_too_little_memory_says_what_to_set(make_task, monkeypatch):
+    def none_left(*_):
         raise torch.OutOfMemoryError("no memory left")
 
     monkeypatch.setattr(Run, "gradients", none_left)
@@ -249,9 +230,7 @@ def test_too_little_memory_says_what_to_set(
 
 
 @pytest.mark.parametrize("fsdp", [False, True])
-def test_layers_are_fast_while_they_are_trained_and_plain_behind(
-    make_task: MakeTask, monkeypatch: pytest.MonkeyPatch, fsdp: bool
-) -> None:
+def test_layers_are_fast_while_they_are_trained_and_plain_behind(make_task, monkeypatch, fsdp):
     monkeypatch.setattr(products, "LEAST", 1)
     monkeypatch.setattr(products, "is_faster", lambda dtype: dtype == torch.float32)
     task = make_task("fast", epochs=1, runtime={"fsdp": fsdp})
@@ -259,11 +238,11 @@ def test_layers_are_fast_while_they_are_trained_and_plain_behind(
     layer = next(part for part in task.model.modules() if type(part) is torch.nn.Linear)
     layer.register_forward_pre_hook(lambda module, _: seen.add(type(module)))
     train(task)
-    assert seen == {torch.nn.Linear if fsdp else products.TrainedLinear}
+    assert seen == {torch.nn.Linear if fsdp else products.FastLinear}
     assert type(layer) is torch.nn.Linear
 
 
-def test_gamma_zero_is_maximum_likelihood_on_the_same_steps(make_task: MakeTask) -> None:
+def test_gamma_zero_is_maximum_likelihood_on_the_same_steps(make_task):
     control = make_task("control", gamma=0.0)
     train(control)
     both = make_task("both", gamma=1e-12)
@@ -274,7 +253,7 @@ def test_gamma_zero_is_maximum_likelihood_on_the_same_steps(make_task: MakeTask)
 
 
 @pytest.mark.parametrize(("optimizer", "schedule"), [("adam", "noam"), ("adamw", "linear")])
-def test_optimizers_and_schedules_run(make_task: MakeTask, optimizer: str, schedule: str) -> None:
+def test_optimizers_and_schedules_run(make_task, optimizer, schedule):
     task = make_task(
         optimizer=optimizer, schedule=schedule, warmup_steps=4, max_gradient_norm=None, epochs=6
     )
@@ -285,7 +264,7 @@ def test_optimizers_and_schedules_run(make_task: MakeTask, optimizer: str, sched
     assert sum(losses[-third:]) < sum(losses[:third])
 
 
-def test_best_ranker_is_kept(make_task: MakeTask) -> None:
+def test_best_ranker_is_kept(make_task):
     kept = make_task("kept", keep="best_ranker")
     state = train(kept)
     tau, update = state.best
@@ -293,11 +272,11 @@ def test_best_ranker_is_kept(make_task: MakeTask) -> None:
     assert {file.name for file in kept.folder.iterdir()} == {"state.pt", f"best-{update:06d}.pt"}
 
 
-def test_best_generator_follows_its_callable(make_task: MakeTask) -> None:
+def test_best_generator_follows_its_callable(make_task):
     values = iter([0.1, 0.5, 0.3])
     snapshots = []
 
-    def generator(language: LanguageModel) -> dict[str, float]:
+    def generator(language):
         model = language.model
         assert not model.training
         snapshots.append({name: value.clone() for name, value in model.state_dict().items()})
@@ -312,9 +291,7 @@ def test_best_generator_follows_its_callable(make_task: MakeTask) -> None:
     assert curve(task, "mention_precision") == [0.25] * 3
 
 
-def test_what_is_probably_not_meant_is_told_before_it_costs_anything(
-    make_task: MakeTask, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_probably_not_meant_is_told_before_it_costs_anything(make_task, capsys):
     train(make_task(epochs=1))
     said = capsys.readouterr().err
     assert "5 updates, learning rate at most 0.02" in said
@@ -327,7 +304,7 @@ def test_what_is_probably_not_meant_is_told_before_it_costs_anything(
 
 
 @pytest.fixture
-def _other_precision() -> Iterator[None]:
+def _other_precision():
     """accelerate keeps one precision a process."""
     AcceleratorState._reset_state(reset_partial_state=True)
     yield
@@ -335,12 +312,12 @@ def _other_precision() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("_other_precision")
-def test_bfloat16_decodes_the_sample_of_a_validation_on_a_processor(make_task: MakeTask) -> None:
+def test_bfloat16_decodes_the_sample_of_a_validation_on_a_processor(make_task):
     task = make_task(epochs=1, runtime={"precision": "bfloat16"})
     written: list[str] = []
     texts = [document.document for document in task.validation.sample(4)]
 
-    def measure(summaries: list[str]) -> dict[str, float]:
+    def measure(summaries):
         written.extend(summaries)
         return {"rouge": 0.5}
 
@@ -349,9 +326,7 @@ def test_bfloat16_decodes_the_sample_of_a_validation_on_a_processor(make_task: M
     assert len(written) == 8
 
 
-def test_states_are_written_often_where_that_is_cheap_and_rarely_where_it_is_not(
-    tmp_path: Path,
-) -> None:
+def test_states_are_written_often_where_that_is_cheap_and_rarely_where_it_is_not(tmp_path):
     pauses = {(0.01, 10): 2.0, (2.0, 10): 100.0, (60.0, 10): 600.0, (0.01, 1 / 60): 1.0}
     for number, ((writing, minutes), expected) in enumerate(pauses.items()):
         parallel = make_parallel(RuntimeSettings(device="cpu", checkpoint_minutes=minutes))

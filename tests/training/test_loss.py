@@ -6,7 +6,6 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch import Tensor
 from torch.nn import MarginRankingLoss
 
 from brido.training.loss import combined_loss, contrastive_loss, smoothed_cross_entropy
@@ -15,7 +14,7 @@ DOUBLE = torch.float64
 GOLD_MARGIN, GOLD_WEIGHT = 0.2, 0.7
 
 
-def listing(f: Tensor, scores: Tensor, margin: float, kind: str, gold: Tensor | None) -> Tensor:
+def listing(f, scores, margin, kind, gold):
     """A loop over offsets: the mean over batch and pairs of each, summed (the paper's appendix)."""
     total = torch.zeros((), dtype=f.dtype)
     for offset in range(1, f.shape[1]):
@@ -32,7 +31,7 @@ def listing(f: Tensor, scores: Tensor, margin: float, kind: str, gold: Tensor | 
     return total
 
 
-def equation(f: Tensor, scores: Tensor, margin: float, kind: str, gold: Tensor | None) -> Tensor:
+def equation(f, scores, margin, kind, gold):
     """Eq. 1 pair by pair, averaged over documents."""
     total = torch.zeros((), dtype=f.dtype)
     for document, (own, score) in enumerate(zip(f, scores, strict=True)):
@@ -49,7 +48,7 @@ def equation(f: Tensor, scores: Tensor, margin: float, kind: str, gold: Tensor |
 ORACLES = {"listing": listing, "sum": equation}
 
 
-def batch(documents: int, candidates: int, seed: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+def batch(documents, candidates, seed):
     """f, scores best first, gold, and about six of ten eligible."""
     generator = torch.Generator().manual_seed(seed)
     f = torch.randn(documents, candidates, generator=generator, dtype=DOUBLE)
@@ -70,9 +69,8 @@ def batch(documents: int, candidates: int, seed: int) -> tuple[Tensor, Tensor, T
 )
 @settings(max_examples=200)
 def test_equals_the_loops_with_gradients_of_those_that_are_eligible(
-    shape: tuple[int, int], seed: int, margin: float, kind: str, with_gold: bool, reduction: str,
-    all_eligible: bool,
-) -> None:  # fmt: skip
+    shape, seed, margin, kind, with_gold, reduction, all_eligible
+):
     f, scores, gold, eligible = batch(*shape, seed)
     if all_eligible:
         eligible = torch.ones_like(eligible)
@@ -98,7 +96,7 @@ def test_equals_the_loops_with_gradients_of_those_that_are_eligible(
     torch.testing.assert_close(own.grad, other.grad, rtol=1e-12, atol=1e-12)
 
 
-def test_the_arithmetic_of_one_document() -> None:
+def test_the_arithmetic_of_one_document():
     f = torch.tensor([[-1.0, -0.5, -2.0]], dtype=DOUBLE)
     scores = torch.tensor([[0.5, 0.3, 0.1]], dtype=DOUBLE)
     # (1,2): -0.5 + 1.0 + 0.2; (2,3): -2.0 + 0.5 + 0.2 < 0; (1,3): -2.0 + 1.0 + 0.4 < 0
@@ -109,14 +107,14 @@ def test_the_arithmetic_of_one_document() -> None:
     assert fixed.item() == pytest.approx(0.9)
 
 
-def test_equal_scores_stay_in_the_order_of_the_candidates() -> None:
+def test_equal_scores_stay_in_the_order_of_the_candidates():
     f, scores, *_ = batch(2, 40, seed=1)
     tied = scores.mul(3).round()
     loss = contrastive_loss(f, tied, 0.2, "fixed")
     torch.testing.assert_close(loss, listing(f, tied, 0.2, "fixed", None))
 
 
-def test_the_reference_counts_for_nothing_unless_asked_and_then_without_a_margin() -> None:
+def test_the_reference_counts_for_nothing_unless_asked_and_then_without_a_margin():
     f, scores = torch.tensor([[-1.0, -3.0]], dtype=DOUBLE), torch.zeros(1, 2, dtype=DOUBLE)
     gold = torch.tensor([-1.5], dtype=DOUBLE)
     assert contrastive_loss(f, scores, 1.0, gold_log_likelihood=gold).item() == 0
@@ -125,12 +123,12 @@ def test_the_reference_counts_for_nothing_unless_asked_and_then_without_a_margin
     assert weighed.item() == 0.25
 
 
-def test_the_loss_has_the_likelihoods_type_whatever_that_of_the_scores() -> None:
+def test_the_loss_has_the_likelihoods_type_whatever_that_of_the_scores():
     loss = contrastive_loss(torch.zeros(1, 2), torch.tensor([[0.5, 0.25]], dtype=DOUBLE), 1.0)
     assert (loss.dtype, loss.item()) == (torch.float32, 0.25)
 
 
-def test_the_loss_does_not_wait_for_an_accelerator() -> None:
+def test_the_loss_does_not_wait_for_an_accelerator():
     """Tensors of the device `meta` have no numbers: a function that reads one fails."""
     f, scores = torch.zeros(2, 3, device="meta"), torch.zeros(2, 3, dtype=DOUBLE, device="meta")
     eligible = torch.ones(2, 3, dtype=torch.bool, device="meta")
@@ -141,7 +139,7 @@ def test_the_loss_does_not_wait_for_an_accelerator() -> None:
     assert contrastive_loss(f, torch.zeros(2, 3), 1.0).device.type == "meta"
 
 
-def brio_label_smoothing(logits: Tensor, target: Tensor, pad: int, smoothing: float) -> Tensor:
+def brio_label_smoothing(logits, target, pad, smoothing):
     """BRIO's formula on whole logits: a target distribution, then the mean over what is no pad."""
     log_probability = logits.log_softmax(-1)
     vocabulary = logits.shape[-1]
@@ -153,7 +151,7 @@ def brio_label_smoothing(logits: Tensor, target: Tensor, pad: int, smoothing: fl
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1, 1.0])
-def test_cross_entropy_equals_brio(smoothing: float) -> None:
+def test_cross_entropy_equals_brio(smoothing):
     generator = torch.Generator().manual_seed(0)
     logits = torch.randn(3, 6, 13, generator=generator, dtype=DOUBLE)
     target = torch.randint(0, 13, (3, 6), generator=generator)
@@ -168,18 +166,18 @@ def test_cross_entropy_equals_brio(smoothing: float) -> None:
 
 
 @pytest.mark.parametrize("tokens", [4.0, torch.tensor([1.0, 3.0]), 1, torch.tensor([1])])
-def test_cross_entropy_is_a_mean_over_tokens_however_few(tokens: float | Tensor) -> None:
+def test_cross_entropy_is_a_mean_over_tokens_however_few(tokens):
     """A number of them, as where it was summed over processes, or that of each text."""
     sums = torch.tensor([-3.0, -5.0]), torch.tensor([-20.0, -12.0])
     count = float(torch.as_tensor(tokens).sum())
     assert smoothed_cross_entropy(*sums, tokens, 0.25).item() == (0.75 * 8 + 0.25 * 32) / count
 
 
-def test_equation_3_and_its_control() -> None:
+def test_equation_3_and_its_control():
     assert combined_loss(torch.tensor(2.0), torch.tensor(0.5), 10.0).item() == 7.0
     assert combined_loss(torch.tensor(2.0), torch.tensor(0.5), 0.0).item() == 2.0
 
 
-def test_likelihoods_that_are_nan_make_the_loss_nan() -> None:
+def test_likelihoods_that_are_nan_make_the_loss_nan():
     f = torch.tensor([[-1.0, math.nan], [-1.0, -2.0]])
     assert contrastive_loss(f, torch.zeros(2, 2), 1.0).isnan()

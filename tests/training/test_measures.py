@@ -3,7 +3,6 @@
 import math
 from dataclasses import replace
 from itertools import groupby
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -29,7 +28,7 @@ from brido.training.validation import (
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=12))
-def test_tau_is_scipys(pairs: list[tuple[int, int]]) -> None:
+def test_tau_is_scipys(pairs):
     first, second = (np.array(side, dtype=float) for side in zip(*pairs, strict=True))
     expected = kendalltau(first, second).statistic
     actual = kendall_tau(first, second)
@@ -43,9 +42,7 @@ def test_tau_is_scipys(pairs: list[tuple[int, int]]) -> None:
         ("一列火车撞上公共汽车。", "火车撞上公共汽车。", "牛喜欢草。"),
     ],
 )
-def test_a_generator_is_measured_in_any_script(
-    tmp_path: Path, document: str, right: str, wrong: str
-) -> None:
+def test_a_generator_is_measured_in_any_script(tmp_path, document, right, wrong):
     row = {"id": "d", "document": document, "summary": right, "references": [right]}
     write_table(tmp_path / "validation.parquet", [[row]], CORPUS)
     sample = [SimpleNamespace(id="d")]
@@ -56,7 +53,7 @@ def test_a_generator_is_measured_in_any_script(
     assert generator.measure([wrong])["rouge"] == 0
 
 
-def test_rank_measures_of_three_documents() -> None:
+def test_rank_measures_of_three_documents():
     likelihood = np.array([[-1.0, -2.0, -3.0], [-3.0, -1.0, -2.0], [-1.0, -2.0, -3.0]])
     scores = np.array([[0.9, 0.5, 0.1], [0.9, 0.5, 0.1], [0.4, 0.4, 0.4]])
     # Taus: 1; -1/3 (one pair of three agrees); undefined. Top-1: right; wrong; all are best.
@@ -70,7 +67,7 @@ def test_rank_measures_of_three_documents() -> None:
     assert fewer == {"tau": 0.0, "top1": 0.5}
 
 
-def test_top1_asks_for_the_likeliest_candidate_alone() -> None:
+def test_top1_asks_for_the_likeliest_candidate_alone():
     # Of each: the likeliest, the least likely and the first are three candidates.
     likelihood = [np.array([-2.0, -1.0, -3.0]), np.array([-2.0, -3.0, -1.0])]
     for scores, top1 in (
@@ -83,7 +80,7 @@ def test_top1_asks_for_the_likeliest_candidate_alone() -> None:
         assert rank_measures(likelihood, [np.array(row) for row in scores])["top1"] == top1
 
 
-def test_the_ranker_is_validated_without_dropout(make_task) -> None:  # type: ignore[no-untyped-def]
+def test_the_ranker_is_validated_without_dropout(make_task):
     task: ContrastiveTask = make_task(model_changes={"dropout": 0.5}, length_penalty=0.6)
     model = tiny_bart().eval()
     results = [
@@ -118,7 +115,7 @@ def test_the_ranker_is_validated_without_dropout(make_task) -> None:  # type: ig
     assert results[0] == pytest.approx(expected, rel=1e-5)
 
 
-def test_texts_that_fill_up_a_batch_count_in_no_measure(make_task, validation) -> None:  # type: ignore[no-untyped-def]
+def test_texts_that_fill_up_a_batch_count_in_no_measure(make_task, validation):
     task: ContrastiveTask = make_task()
     model, (first, second) = tiny_bart().eval(), (validation[0], validation[1])
     short = replace(first, candidates=first.candidates[:2], scores=[0.9, 0.1])
@@ -128,32 +125,32 @@ def test_texts_that_fill_up_a_batch_count_in_no_measure(make_task, validation) -
     assert both == pytest.approx(means, rel=1e-5)
 
 
-def test_log_p_of_the_best_and_of_the_others_by_hand() -> None:
+def test_log_p_of_the_best_and_of_the_others_by_hand():
     rows = [np.array([-1.0, -2.0, -4.0]), np.array([-2.0, -1.0])]
     # -1 and -2; -3 and -1: documents weigh alike, however many candidates they have.
     assert log_p_measures(rows) == {"log_p_elected": -1.5, "log_p_rest": -2.0}
     assert all(math.isnan(value) for value in log_p_measures([]).values())
 
 
-def test_noam_is_brios() -> None:
+def test_noam_is_brios():
     rates = [learning_rate(u, 10**6, 2e-3, 10_000, "noam") for u in (1, 5_000, 10_000, 40_000)]
     assert rates == pytest.approx([2e-9, 1e-5, 2e-5, 1e-5])
     assert learning_rate(4, 10, 1.0, 0, "noam") == 0.5
 
 
-def test_linear_goes_up_and_down() -> None:
+def test_linear_goes_up_and_down():
     rates = [learning_rate(u, 6, 1.0, 2, "linear") for u in range(1, 7)]
     assert rates == pytest.approx([0.5, 1.0, 1.0, 0.75, 0.5, 0.25])
     assert [learning_rate(u, 2, 1.0, 0, "linear") for u in (1, 2)] == [1.0, 0.5]
 
 
-def test_a_warm_up_below_one_is_a_share_of_the_updates() -> None:
+def test_a_warm_up_below_one_is_a_share_of_the_updates():
     counts = [warmup_updates(warmup, 30) for warmup in (0, 0.0, 0.1, 0.39, 0.5, 1, 7, 10_000)]
     assert counts == [0, 0, 3, 12, 15, 1, 7, 10_000]
     assert all(type(count) is int for count in counts)
 
 
-def test_history_leaves_out_what_is_no_number(tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_history_leaves_out_what_is_no_number(tmp_path):
     path = tmp_path / "metrics" / "training.csv"
     row = {"update": 5, "epoch": 0.5, "loss": 1 / 3, "tau": math.nan, "rouge": 0.25}
     write_history(path, [row])

@@ -2,7 +2,6 @@
 
 import csv
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 import torch
@@ -22,20 +21,18 @@ MEASURES = ("loss", "cross_entropy", "contrastive", "gradient_norm", "tau", "rou
 OFTEN = {"checkpoint_minutes": 1e-9}
 
 
-def make(folder: Path, family: str = "llama", fsdp: bool = True, **changes: object):
+def make(folder, family="llama", fsdp=True, **changes):
     """A run of 5 updates on 10 documents, one document a chunk."""
     runtime = {"batch_tokens": 1, "fsdp": fsdp} | changes.pop("runtime", {})
     return task_of(family, folder, runtime, **changes)
 
 
-def history(task: ContrastiveTask) -> list[dict[str, str]]:
+def history(task):
     with task.history_file.open() as stream:
         return list(csv.DictReader(stream))
 
 
-def assert_same_run(
-    one: ContrastiveTask, two: ContrastiveTask, weights: dict[str, torch.Tensor], rel: float = 1e-4
-) -> None:
+def assert_same_run(one, two, weights, rel=0.0001):
     """Two runs, up to rounding; the second one's weights are given."""
     for row, other in zip(history(one), history(two), strict=True):
         for name in MEASURES:
@@ -61,7 +58,7 @@ def assert_same_run(
         ({"dropout": 0.2}, {"gradient_checkpointing": True}),
     ],
 )
-def test_whole_models(make_task: MakeTask, model_changes: dict, runtime: dict) -> None:
+def test_whole_models(make_task, model_changes, runtime):
     one = make_task("one", model_changes, runtime)
     train(one)
     two = make_task("two", model_changes, runtime)
@@ -78,7 +75,7 @@ def test_whole_models(make_task: MakeTask, model_changes: dict, runtime: dict) -
         ("gpt2", {"max_gradient_norm": None, "gold_weight": 0.5}),
     ],
 )
-def test_parts_of_a_model(family: str, changes: dict, tmp_path: Path) -> None:
+def test_parts_of_a_model(family, changes, tmp_path):
     one = make(tmp_path / "one", family, fsdp=False, **changes)
     train(one)
     two = make(tmp_path / "two", family, **changes)
@@ -86,7 +83,7 @@ def test_parts_of_a_model(family: str, changes: dict, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("fsdp", [True, False], ids=["parts", "whole"])
-def test_an_adapter(fsdp: bool, tmp_path: Path) -> None:
+def test_an_adapter(fsdp, tmp_path):
     tasks = [make(tmp_path / name, fsdp=fsdp) for name in ("one", "two")]
     for task in tasks:
         Adapter(task.model, LORA, 0)
@@ -99,9 +96,7 @@ def test_an_adapter(fsdp: bool, tmp_path: Path) -> None:
     [(True, True), (True, False), (False, False)],
     ids=["parts on two, then one", "one, then parts on two", "one, then two"],
 )
-def test_a_killed_run_goes_on_with_another_number_of_processes(
-    fsdp: bool, first: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_killed_run_goes_on_with_another_number_of_processes(fsdp, first, tmp_path, monkeypatch):
     one = make(tmp_path / "one", fsdp=False)
     train(one)
     killed = make(tmp_path / "two", fsdp=fsdp, runtime=OFTEN)
@@ -120,15 +115,13 @@ def test_a_killed_run_goes_on_with_another_number_of_processes(
     assert_same_run(one, again, weights)
 
 
-def test_a_process_holds_half_of_the_weights(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_process_holds_half_of_the_weights(tmp_path, monkeypatch):
     """Of each of two processes' weights and optimizer states, whatever is divided."""
     validate = Run.validate
     task = make(tmp_path)
     total = sum(weight.numel() for weight in task.model.parameters())
 
-    def counting(run: Run) -> None:
+    def counting(run):
         validate(run)
         parts = [weight.to_local() for weight in run.step.parameters()]
         place = run.parallel.index
@@ -144,9 +137,7 @@ def test_a_process_holds_half_of_the_weights(
     assert max(held) < 0.55 * total
 
 
-def test_what_comes_back_is_an_ordinary_model(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_comes_back_is_an_ordinary_model(tmp_path, monkeypatch):
     """Saved and loaded as any other; tied weights are tied, and written once."""
     tied = transformers.LlamaConfig(**LONG | {"tie_word_embeddings": True})
     monkeypatch.setitem(CONFIGS, "tied", lambda: tied)
@@ -162,9 +153,7 @@ def test_what_comes_back_is_an_ordinary_model(
         assert torch.equal(value, weights[name]), name
 
 
-def test_the_first_process_alone_says_when_to_save(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_first_process_alone_says_when_to_save(tmp_path, monkeypatch):
     """All processes save together, and each has a clock of its own: here one would save always."""
     monkeypatch.setattr(Checkpoints, "due", property(lambda _: is_second()))
     one = make(tmp_path / "one", fsdp=False)
@@ -173,20 +162,18 @@ def test_the_first_process_alone_says_when_to_save(
     assert_same_run(one, two, on_two_processes(two))
 
 
-def is_second() -> bool:
+def is_second():
     return dist.is_initialized() and dist.get_rank() == 1
 
 
-def test_a_smaller_number_of_candidates_at_once_is_not_taken_over(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_smaller_number_of_candidates_at_once_is_not_taken_over(tmp_path, monkeypatch):
     """A state may come from a process that was short of memory."""
     with monkeypatch.context() as patch, pytest.raises(Killed):
         kill_at(patch, 4)
         train(make(tmp_path, fsdp=False, runtime=OFTEN | {"candidate_micro_batch": 2}))
     run = Run.update
 
-    def checked(self: Run) -> str:
+    def checked(self):
         assert self.state.micro_batch is None
         return run(self)
 
@@ -194,7 +181,7 @@ def test_a_smaller_number_of_candidates_at_once_is_not_taken_over(
     on_two_processes(make(tmp_path))
 
 
-def test_bfloat16_is_near(tmp_path: Path) -> None:
+def test_bfloat16_is_near(tmp_path):
     runtime = {"precision": "bfloat16"}
     one, two = (
         make(tmp_path / name, fsdp=name == "two", runtime=runtime) for name in ("one", "two")
@@ -207,9 +194,7 @@ def test_bfloat16_is_near(tmp_path: Path) -> None:
             assert float(other[name]) == expected, name
 
 
-def test_one_process_holds_the_whole_model(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_one_process_holds_the_whole_model(tmp_path, capsys):
     one, two = make(tmp_path / "one", fsdp=False), make(tmp_path / "two")
     train(one)
     assert "runtime.fsdp" not in capsys.readouterr().err

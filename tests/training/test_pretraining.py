@@ -2,7 +2,6 @@
 
 import json
 import random
-from pathlib import Path
 
 import pytest
 import torch
@@ -28,7 +27,7 @@ def pairs():
     return [(row["document"], row["summary"]) for row in documents(WorldSettings(), "train", 240)]
 
 
-def run(pairs, folder: Path, settings=SMALL) -> dict:
+def run(pairs, folder, settings=SMALL):
     """Train into `folder`/model with work in `folder`/work."""
     (folder / "model").mkdir(parents=True)
     work, runtime = folder / "work" / "run", RuntimeSettings(device="cpu")
@@ -61,7 +60,7 @@ def test_it_is_a_checkpoint_like_any_other(trained, pairs):
     assert found["loss"] < 5.6
 
 
-def plain_loop(pairs, settings: EmbeddedSettings) -> dict[str, torch.Tensor]:
+def plain_loop(pairs, settings):
     """The same training as anybody would write it, from the first epoch to the last."""
     learned = learn_tokenizer(
         (text for pair in pairs for text in pair), settings.tokenizer, settings.vocabulary_size

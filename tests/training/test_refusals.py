@@ -1,7 +1,6 @@
 """What is refused: the call, and what its message names."""
 
 import math
-from collections.abc import Callable
 
 import pytest
 import torch
@@ -53,26 +52,26 @@ BOOL = torch.ones(2, 4, dtype=torch.bool)
         ),
     ],
 )
-def test_a_call(call: Callable[[], object], message: str) -> None:
+def test_a_call(call, message):
     with pytest.raises(ValueError, match=message):
         call()
 
 
-def test_more_candidate_tokens_than_positions(tokenizer, make_task) -> None:
+def test_more_candidate_tokens_than_positions(tokenizer, make_task):
     language = LanguageModel(make_task().model, tokenizer, ReadingSettings(max_source_tokens=32))
     with pytest.raises(BridoError, match="max_candidate_tokens: the model has 64 positions"):
         Batches(language, 65)
     Batches(language, 64)
 
 
-def test_what_there_is_nothing_to_learn_from(make_task) -> None:
+def test_what_there_is_nothing_to_learn_from(make_task):
     task = make_task()
     task.validation = []
     with pytest.raises(BridoError, match="each validation document"):
         train(task)
 
 
-def test_what_cannot_be_sharded(tmp_path, make_task) -> None:
+def test_what_cannot_be_sharded(tmp_path, make_task):
     found = make_task("bart", runtime={"fsdp": True})
     with pytest.raises(BridoError, match=r"runtime\.fsdp: a bart model"):
         check_shardable(found.model, found.runtime)
@@ -84,14 +83,14 @@ def test_what_cannot_be_sharded(tmp_path, make_task) -> None:
         check_shardable(task.model, task.runtime)
 
 
-def test_launchers_that_shard_the_model(make_task, monkeypatch) -> None:
+def test_launchers_that_shard_the_model(make_task, monkeypatch):
     monkeypatch.setattr(devices.Accelerator, "distributed_type", DistributedType.FSDP)
     with pytest.raises(BridoError, match="asks for FSDP: launch with --multi_gpu"):
         train(make_task("sharded"))
 
 
 @pytest.mark.parametrize("content", [b"no checkpoint", {"run": {"worse": 0}}])
-def test_a_state_that_is_damaged_or_of_something_else(make_task, content: object) -> None:
+def test_a_state_that_is_damaged_or_of_something_else(make_task, content):
     task = make_task()
     task.folder.mkdir()
     file = task.folder / "state.pt"
@@ -100,7 +99,7 @@ def test_a_state_that_is_damaged_or_of_something_else(make_task, content: object
         train(task)
 
 
-def test_a_loss_that_is_not_a_number(make_task) -> None:
+def test_a_loss_that_is_not_a_number(make_task):
     task = make_task(learning_rate=1e30, max_gradient_norm=None)
     with pytest.raises(BridoError, match=r"loss of update \d+ is (nan|inf).* training\.gamma"):
         train(task)

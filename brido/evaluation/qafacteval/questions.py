@@ -18,8 +18,8 @@ from transformers.modeling_outputs import BaseModelOutput
 from transformers.tokenization_utils_base import PreTrainedTokenizerBase
 
 from brido.evaluation.qafacteval.beam import beam_search
-from brido.models.cache import CACHE
 from brido.models.loading import pretrained, whole
+from brido.models.sharing.pasts import CACHE
 from brido.models.tokens import padded
 from brido.work.batches import plan_batches
 

@@ -20,10 +20,10 @@ import torch
 from torch import Tensor
 from transformers import DynamicCache, PreTrainedModel
 
-from brido.models.cache import CACHE
 from brido.models.interface import Head, States
 from brido.models.products import PLAIN
 from brido.models.sharing.attention import masks
+from brido.models.sharing.pasts import CACHE
 from brido.models.tokens import Sources, left_padded
 
 _PAD = -1

@@ -1,11 +1,20 @@
 """Keys and values of the tokens that the rows of a search have written so far."""
 
+from dataclasses import fields
 from typing import Any
 
 import torch
 from torch import Tensor
 from transformers import DynamicCache
+from transformers.modeling_outputs import BaseModelOutputWithPast
 
+# The name under which models take keys and values that were read before:
+# `past_key_values` until transformers 5.23, and no more from 5.40 on.
+CACHE = next(
+    field.name
+    for field in fields(BaseModelOutputWithPast)
+    if field.name in ("cache", "past_key_values")
+)
 # Elements of a cache that are reordered at once: on a processor half a MiB or one, on an
 # accelerator 64 or 128 MiB.
 PIECE, DEVICE_PIECE = 1 << 17, 1 << 25

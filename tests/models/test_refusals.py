@@ -1,0 +1,171 @@
+"""What models, searches and likelihoods refuse: the call, and what its message names."""
+
+import numpy as np
+import pytest
+import torch
+from tiny_chat import chat_tokenizer, tiny_llama
+from tiny_decoders import build_decoder, build_prompts
+from tiny_families import build_family
+from tiny_families import sources as family_sources
+from tiny_models import build_model, build_sources, tiny_bart, word_tokenizer
+
+from brido.likelihood import candidate_log_likelihood
+from brido.models import LanguageModel
+from brido.models.settings import ReadingSettings
+from brido.search import SamplingSettings, SearchSettings, beam_search, diverse_beam_search, sample
+from brido.utils.errors import BridoError
+
+BART = build_model("bart", 0)
+IDS, MASK = build_sources("bart", 0, documents=2, length=6, padded=True)
+TEXTS = torch.tensor([[[2, 5, 2]], [[2, 6, 2]]])
+BEAMS, GREEDY = SearchSettings(num_beams=2, max_length=6), SearchSettings(max_length=6)
+GROUPS = BEAMS.model_copy(update={"num_beam_groups": 2})
+SAMPLES = SamplingSettings(num_return_sequences=2, max_length=6)
+UNIFORMS = torch.zeros(2, 2, 6)
+ENGINES = {
+    "beams": lambda ids, mask: beam_search(BART, ids, mask, BEAMS).sequences,
+    "greedy": lambda ids, mask: beam_search(BART, ids, mask, GREEDY).sequences,
+    "groups": lambda ids, mask: diverse_beam_search(BART, ids, mask, GROUPS).sequences,
+    "samples": lambda ids, mask: sample(BART, ids, mask, SAMPLES, UNIFORMS).sequences,
+    "likelihood": lambda ids, mask: candidate_log_likelihood(BART, ids, mask, TEXTS, 1.0),
+}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_arrays_lists_and_other_whole_numbers_are_taken(engine):
+    expected = ENGINES[engine](IDS, MASK)
+    same = (IDS.numpy(), MASK.numpy()), (IDS.tolist(), MASK.bool()), (IDS.int(), MASK.byte())
+    assert all(torch.equal(ENGINES[engine](*given), expected) for given in same)
+
+
+SOURCES = [
+    (IDS[0], MASK[0], r"not \[6\] and \[6\]; one document is input_ids"),
+    (IDS, None, "attention_mask is missing"),
+    (IDS, MASK[:, 1:], "must both be"),
+    # The mask that is added to attention's scores, and the numbers of packed texts.
+    (IDS, MASK.float().log(), "attention_mask must be 1 for tokens"),
+    (IDS, MASK * 2, "attention_mask must be 1 for tokens"),
+    (IDS.float(), MASK, "input_ids must hold whole numbers"),
+    (IDS + 9999, MASK, "holds tokens from .* are they of another tokenizer"),
+    (IDS - 9999, MASK, "holds tokens from -"),
+    (IDS.flip(1), MASK.flip(1), "padding_side = 'right'"),
+    ("the cat", MASK, "input_ids must be a tensor"),
+    ([[1, 2], [3]], MASK, "lists of equal lengths"),
+    (IDS[:0], MASK[:0], "must both be"),
+    (IDS.repeat(1, 20), MASK.repeat(1, 20), "120 tokens .* 64 positions"),
+]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(("ids", "mask", "named"), SOURCES, ids=[case[-1] for case in SOURCES])
+def test_sources(engine, ids, mask, named):
+    with pytest.raises(ValueError, match=named):
+        ENGINES[engine](ids, mask)
+
+
+CANDIDATES = [
+    ({"candidate_ids": torch.zeros(2, 0, 3, dtype=torch.long)}, "at least one candidate"),
+    ({"candidate_ids": [[[2, 5, 2]]]}, "as many documents as input_ids, 2"),
+    ({"candidate_ids": torch.zeros(2, 1, 0, dtype=torch.long)}, "lengths|tokens"),
+    ({"candidate_ids": torch.full((2, 1, 70), 2), "lengths": [[69], [3]]}, "64 positions"),
+    ({"candidate_ids": np.zeros((2, 1, 3))}, "candidate_ids must hold whole numbers"),
+    ({"lengths": [[1.0], [2.0]]}, "lengths must hold whole numbers"),
+    ({"lengths": [[True], [True]]}, "lengths must hold whole numbers"),
+    ({"lengths": [1, 2]}, "lengths"),
+    ({"lengths": [[1], [3]]}, "count 1 to 2 tokens"),
+    ({"lengths": [[1], [0]]}, "count 1 to 2 tokens"),
+    ({"lengths": "two"}, "lengths must be a tensor"),
+    ({"candidate_ids": [[[2, 5, 2], [0, 5, 2]]] * 2}, "same for all candidates"),
+    # A tokenizer's own output, without the decoder's start token.
+    ({"candidate_ids": [[[5, 6, 2]], [[6, 7, 2]]]}, r"starts from \(2\), not 5"),
+    ({"length_penalty": float("nan")}, "^length_penalty must be a number"),
+    ({"length_penalty": float("inf")}, "^length_penalty must be finite"),
+]
+
+
+@pytest.mark.parametrize(("changes", "named"), CANDIDATES, ids=str)
+def test_candidates(changes, named):
+    given = {"candidate_ids": TEXTS, "length_penalty": 1.0} | changes
+    with pytest.raises(ValueError, match=named):
+        candidate_log_likelihood(BART, IDS, MASK, **given)
+
+
+def language(model, tokenizer, **reading):
+    return LanguageModel(model, tokenizer, ReadingSettings(**{"max_source_tokens": 8} | reading))
+
+
+READ = language(BART, word_tokenizer())
+OTHERS = [
+    (lambda: beam_search(BART, IDS, MASK, {"num_beams": 2}), r"be SearchSettings\(.*, not \{"),
+    (lambda: diverse_beam_search(BART, IDS, MASK, SAMPLES), "settings must be SearchSettings"),
+    (lambda: sample(BART, IDS, MASK, BEAMS, UNIFORMS), "settings must be SamplingSettings"),
+    (lambda: sample(BART, IDS, MASK, SAMPLES, UNIFORMS[:, :, 1:]), r"6\], not \[2, 2, 5\]"),
+    (lambda: READ.read("the cat"), "documents must be a list of texts, not 'the cat'"),
+    (lambda: READ.write(["the cat"], None, 8), r"texts\[0\] must be a list of texts, not 'the"),
+    (lambda: READ.write([["w1"], ["w2", "w3", "w4"]], None, 4), r"\[1, 3\]"),
+    *(
+        (lambda k=kind: beam_search(
+            build_family(k), *(part.flip(1) for part in family_sources()), BEAMS
+        ), f"where a {kind} model may read other")
+        for kind in ("bart", "led", "m2m_100", "longt5")
+    ),
+    *(
+        (lambda p=prompt: language(tiny_bart(), word_tokenizer(), prompt=p), "prompt must contain")
+        for prompt in ("no document", "{{ document[:3] }}", "{{ document | upper }}")
+    ),
+    *(
+        (lambda p=prompt: language(tiny_bart(), word_tokenizer(), prompt=p, max_source_tokens=6),
+         "the prompt has 6 tokens before any document")
+        for prompt in ("w1 w2 w3 w4 {{ document }}", "{{ document }} w1 w2 w3 w4")
+    ),
+    (lambda: language(tiny_llama(), chat_tokenizer(None), prompt="word " * 9 + "{{ document }}"),
+     "tokens before any document, and max_source_tokens is 8"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "named"), OTHERS)
+def test_settings_texts_and_models(call, named):
+    with pytest.raises(BridoError, match=named):
+        call()
+
+
+def test_a_model_in_training_writes_nothing():
+    BART.train()
+    try:
+        with pytest.raises(BridoError, match=r"call model\.eval\(\) first"):
+            beam_search(BART, IDS, MASK, BEAMS)
+    finally:
+        BART.eval()
+
+
+@pytest.mark.parametrize(
+    ("model", "tokenizer", "reading", "every"),
+    [
+        (tiny_bart(vocab_size=20), word_tokenizer(), {"max_source_tokens": 65},
+         ["max_source_tokens (65) is more than the model's 64 positions", "entries, the model 20"]),
+        (tiny_bart(), word_tokenizer(), {"system": "Be short.", "template": {"a": True}},
+         ["reading.system", "reading.template"]),
+        (tiny_llama(vocab_size=20), chat_tokenizer(None),
+         {"max_source_tokens": 300, "decoder_prefix": "brio"},
+         ["max_source_tokens (300) is more than the model's 256 positions", "the tokenizer has",
+          "decoder_prefix brio is for encoder-decoders", "lacks a chat template, so it needs a"]),
+    ],
+)  # fmt: skip
+def test_every_reason_why_parts_do_not_fit_together(model, tokenizer, reading, every):
+    with pytest.raises(BridoError) as error:
+        language(model, tokenizer, **reading)
+    assert all(words in str(error.value) for words in every)
+
+
+def test_prompt_and_candidates_must_fit_into_the_positions():
+    model = build_decoder("gpt2", 0)
+    prompts, mask = build_prompts(0, documents=2, length=40, padded=False)
+    texts = torch.cat([prompts[:, None, -1:], torch.full((2, 1, 26), 5)], 2)
+    assert candidate_log_likelihood(model, prompts, mask, texts[:, :, :-1], 1.0).shape == (2, 1)
+    with pytest.raises(BridoError, match="64 positions"):
+        candidate_log_likelihood(model, prompts, mask, texts, 1.0)
+    with pytest.raises(BridoError, match="80 tokens .* 64 positions"):
+        beam_search(model, prompts.repeat(1, 2), mask.repeat(1, 2), BEAMS)
+    # Pads take no positions from prompts.
+    padded = [torch.nn.functional.pad(part, (30, 0)) for part in (prompts, mask)]
+    assert beam_search(model, *padded, BEAMS).scores.isfinite().all()
