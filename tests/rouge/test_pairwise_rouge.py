@@ -21,7 +21,7 @@ SCORERS = {stemmed: rouge_scorer.RougeScorer(MEASURES, stemmed) for stemmed in (
 # Words that meet: stems that agree, 16 letters and more that agree in the first 16, the two
 # characters whose lower case falls into ASCII, digits, marks inside words.
 WORDS = [
-    *(
+    *[
         "a",
         "the",
         "was",
@@ -34,10 +34,11 @@ WORDS = [
         "runs",
         "ran",
         "generalization",
-    ),
-    *("generalizations", "abcdefghijklmnop", "abcdefghijklmnopq", "abcdefghijklmnopr"),
-    *("x" * 70, "x" * 69 + "y", "İstanbul", "istanbul", "\u212aelvin", "kelvin", "café", "2nd"),
-    *("don't", "U.S.", "ß", "ﬁne", "日本", "\ud800", "3.5", "-", "..."),
+        "generalizations",
+    ],
+    *("abcdefghijklmnop", "abcdefghijklmnopq", "abcdefghijklmnopr", "x" * 70, "x" * 69 + "y"),
+    *("İstanbul", "istanbul", "\u212aelvin", "kelvin", "café", "2nd", "don't", "U.S.", "ß", "ﬁne"),
+    *("日本", "\ud800", "3.5", "-", "..."),
 ]
 SEPARATORS = [" ", "\n", "\n\n", ". ", ".\n", "\t", "\r\n", "\u2028", "\x00", "\xff"]
 
@@ -63,16 +64,12 @@ def check(predictions, targets, stemmed=True):
         value: rouge_matrix(predictions, targets, MEASURES, stemmed, value)
         for value in ("fmeasure", "precision", "recall")
     }
-    for i, prediction in enumerate(predictions):
-        for j, target in enumerate(targets):
-            expected = SCORERS[stemmed].score(target, prediction)
-            for value, measure in itertools.product(found, MEASURES):
-                assert found[value][measure][i, j] == getattr(expected[measure], value), (
-                    value,
-                    measure,
-                    prediction,
-                    target,
-                )
+    for (i, prediction), (j, target) in itertools.product(
+        enumerate(predictions), enumerate(targets)
+    ):
+        expected = SCORERS[stemmed].score(target, prediction)
+        for value, measure in itertools.product(found, MEASURES):
+            assert found[value][measure][i, j] == getattr(expected[measure], value)
 
 
 @settings(max_examples=120)

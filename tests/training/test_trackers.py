@@ -46,7 +46,7 @@ def test_what_is_not_installed_is_named_and_only_who_is_tracked_needs_it(make_ta
         train(task)
 
 
-# Two updates and a validation, in a process of its own, where a tracker starts and ends as in a run.
+# Two updates and a validation, in a process of its own: a tracker starts and ends as in a run.
 RUN = """
 from types import SimpleNamespace
 from brido.training.devices import make_accelerator, trackers
