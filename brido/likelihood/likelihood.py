@@ -20,7 +20,6 @@ from brido.models.arguments import as_candidates
 from brido.models.family import family_of
 from brido.models.interface import States
 from brido.models.tokens import Sources
-from brido.utils.arguments import as_number
 from brido.utils.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -79,7 +78,7 @@ def candidate_log_likelihood(
         ... ).shape
         torch.Size([1, 2])
     """
-    if not math.isfinite(as_number("length_penalty", length_penalty)):
+    if not math.isfinite(length_penalty):
         raise ArgumentError(f"length_penalty must be finite, not {length_penalty}")
     sources, candidate_ids, lengths = as_candidates(
         model, input_ids, attention_mask, candidate_ids, lengths

@@ -68,21 +68,18 @@ def token_log_probability(
             hidden.to(product), weight.to(product), bias.to(exact), targets
         )
         # The mean logit is a product with the mean weight: no second pass over the vocabulary.
-        mean_logit = hidden.to(exact) @ _mean_row(weight, exact) + bias.to(exact).mean()
+        if weight.dtype == exact:
+            mean_row = weight.mean(0)
+        else:  # in parts: a copy of all weights would be the largest tensor here
+            sums = [part.to(exact).sum(0) for part in weight.split(MEAN_ROWS)]
+            mean_row = torch.stack(sums).sum(0) / len(weight)
+        mean_logit = hidden.to(exact) @ mean_row + bias.to(exact).mean()
     return log_probability, mean_logit - normalizer
 
 
 def _chunk_rows(hidden: Tensor, vocabulary: int, least: int) -> int:
     elements = CHUNK_ELEMENTS.get(hidden.device.type, CHUNK_ELEMENTS_ACCELERATOR)
     return max(least, elements // vocabulary)
-
-
-def _mean_row(weight: Tensor, exact: torch.dtype) -> Tensor:
-    if weight.dtype == exact:
-        return weight.mean(0)
-    # In parts: a copy of all weights would be the largest tensor here.
-    sums = [part.to(exact).sum(0) for part in weight.split(MEAN_ROWS)]
-    return torch.stack(sums).sum(0) / len(weight)
 
 
 def _log_sum_exp(logits: Tensor) -> Tensor:

@@ -91,7 +91,7 @@ def as_candidates(
                 "lengths [documents, candidates], the numbers of scored tokens"
             )
         lengths = (candidate_ids[:, :, 1:] != pad).long().cumprod(-1).sum(-1)
-    lengths = as_whole_numbers("lengths", lengths).cpu()
+    lengths = as_tensor("lengths", lengths, whole=True).cpu()
     if list(lengths.shape) != shape[:2] or lengths.min() < 1 or lengths.max() >= shape[2]:
         raise ArgumentError(
             f"lengths {list(lengths.shape)} must be [documents, candidates] and count 1 to "
@@ -127,7 +127,7 @@ def _check_given(model: PreTrainedModel, given: Tensor) -> None:
 
 def as_ids(name: str, ids: Any, model: PreTrainedModel) -> Tensor:
     """Tokens as int64 on the model's device. Raise ArgumentError if the model cannot know them."""
-    tokens = as_whole_numbers(name, ids)
+    tokens = as_tensor(name, ids, whole=True)
     embeddings: Any = model.get_input_embeddings()
     size = embeddings.num_embeddings
     if tokens.numel() and not 0 <= int(tokens.min()) <= int(tokens.max()) < size:
@@ -138,20 +138,16 @@ def as_ids(name: str, ids: Any, model: PreTrainedModel) -> Tensor:
     return tokens.to(model.device).long()
 
 
-def as_whole_numbers(name: str, values: Any) -> Tensor:
-    """`as_tensor` for counts and ids. Raise ArgumentError for other numbers."""
-    numbers = as_tensor(name, values)
-    if numbers.is_floating_point() or numbers.is_complex() or numbers.dtype == torch.bool:
-        raise ArgumentError(f"{name} must hold whole numbers, not {numbers.dtype}")
-    return numbers
-
-
-def as_tensor(name: str, values: Any) -> Tensor:
-    """A tensor made of an array or of lists of equal lengths."""
+def as_tensor(name: str, values: Any, whole: bool = False) -> Tensor:
+    """A tensor made of an array or of lists of equal lengths; `whole`: counts or ids."""
     try:
-        return torch.as_tensor(values)
+        numbers = torch.as_tensor(values)
     except (TypeError, ValueError, RuntimeError, OverflowError) as error:
         raise ArgumentError(
             f"{name} must be a tensor, an array or lists of equal lengths, not "
             f"{quoted(values)}: {error}"
         ) from None
+    kind = numbers.dtype
+    if whole and (kind.is_floating_point or kind.is_complex or kind == torch.bool):
+        raise ArgumentError(f"{name} must hold whole numbers, not {kind}")
+    return numbers

@@ -44,7 +44,7 @@ class DecoderOnly(Family):
         return Prompt.of(parts.tokenizer, parts.reading)
 
     @property
-    def one_row(self) -> bool:
+    def one_row(self) -> bool:  # type: ignore[override]
         """See Family."""
         return self.shares
 

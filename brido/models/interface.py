@@ -106,7 +106,8 @@ class Family(ABC):
     positions, so longer texts can be neither read nor written. newline: what the tokenizer writes
     for a new line in decoded text. started: how many given tokens a written sequence starts with.
     shares: all texts of a document can share the keys and values of what was read of it, where the
-    model has transformers' usual attention (`sharing/attention.py`). marks: what a mask may hold: 0
+    model has transformers' usual attention (`sharing/attention.py`). one_row: they lie in one row
+    behind it, without padding. marks: what a mask may hold: 0
     for padding, 1 for a token, and what a family adds.
     """
 
@@ -117,11 +118,7 @@ class Family(ABC):
     started: ClassVar[int] = 0
     marks: ClassVar[tuple[int, ...]] = (0, 1)
     shares: bool = False
-
-    @property
-    def one_row(self) -> bool:
-        """Whether all texts of a document lie in one row behind it, without padding."""
-        return False
+    one_row: bool = False
 
     def special(self, model: PreTrainedModel) -> SpecialTokens:
         """The tokens that steer what a model writes. Raise BridoError if they are not usable."""

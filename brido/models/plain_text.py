@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
@@ -77,11 +77,10 @@ class PlainText:
 
         That leaves none of them whole, and changes nothing where there is none.
         """
-        cuts = [0, *(start + 1 for start in self._spelled(text, inside)), len(text)]
-        return [text[start:end] for start, end in pairwise(cuts)]
-
-    def _spelled(self, text: str, inside: Sequence[tuple[int, int]]) -> Iterator[int]:
-        """Where such control tokens begin, in rising order, each once."""
-        for found in self._control.finditer(text) if self._control else ():
-            if any(low < found.end(1) and found.start() < high for low, high in inside):
-                yield found.start()
+        spelled = self._control.finditer(text) if self._control else ()
+        cuts = [
+            found.start() + 1
+            for found in spelled
+            if any(low < found.end(1) and found.start() < high for low, high in inside)
+        ]
+        return [text[start:end] for start, end in pairwise([0, *cuts, len(text)])]

@@ -100,11 +100,6 @@ class WrittenRows:
         return len(left) > 0
 
 
-def log_softmax(logits: torch.Tensor) -> torch.Tensor:
-    """Log-probabilities of logits [R, V], on a processor in place: a row is read before written."""
-    return torch.log_softmax(logits, -1, out=logits if logits.device.type == "cpu" else None)
-
-
 class Rules:
     """What rows may not write next, or not as cheaply: repeats, ends that come early, bans.
 

@@ -6,7 +6,6 @@ is one number, and any number of processes sees the same updates.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -17,7 +16,6 @@ from transformers import PreTrainedModel
 from brido.models.language_model import LanguageModel
 from brido.models.tokens import Sources, Targets
 from brido.training.documents import RankedDocument
-from brido.training.task import UpdateData
 from brido.utils.errors import BridoError
 
 
@@ -114,38 +112,6 @@ class UpdatePlan:
             self._order = (epoch, generator.permutation(self.documents))
         start = place * self.batch_size
         return self._order[1][start : start + self.batch_size].tolist()
-
-
-@dataclass
-class RankedExamples:
-    """What every update of contrastive training sees: `documents` by `plan`, as `batches`.
-
-    at_once: documents of a chunk, at most. ranked: whether candidates are ranked, or the
-    cross-entropy is all there is.
-    """
-
-    documents: Sequence[RankedDocument]
-    plan: UpdatePlan
-    batches: Batches
-    at_once: int
-    ranked: bool
-
-    @cached_property
-    def chunk_size(self) -> int:
-        """Documents of a chunk. Dropout masks belong to a chunk, so with dropout it is one: a
-        runtime setting must not change them."""
-        return 1 if is_random(self.batches.language.model) else self.at_once
-
-    def of(self, update: int) -> UpdateData:
-        """The documents of an update; `totals` are its reference tokens and its documents."""
-        documents = [self.documents[index] for index in self.plan.indices(update)]
-        size = self.chunk_size
-        chunks = [documents[start : start + size] for start in range(0, len(documents), size)]
-        return UpdateData(chunks, (self.batches.target_tokens(documents), len(documents)))
-
-    def batch(self, chunk: Sequence[RankedDocument]) -> Batch:
-        """The tensors of a chunk."""
-        return self.batches.batch(chunk, candidates=self.ranked)
 
 
 def is_random(model: PreTrainedModel) -> bool:

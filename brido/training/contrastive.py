@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 
 import torch
@@ -12,16 +12,17 @@ from transformers import PreTrainedModel
 
 from brido.models.language_model import LanguageModel
 from brido.training.batches import (
+    Batch,
     Batches,
-    RankedExamples,
     UpdatePlan,
+    is_random,
     learning_rate,
     warmup_updates,
 )
 from brido.training.documents import RankedDocument, RankedDocuments, SummaryPairs
 from brido.training.loss import ContrastiveStep
 from brido.training.settings import TrainingSettings
-from brido.training.task import Task
+from brido.training.task import Task, UpdateData
 from brido.training.validation import MeasureSample, validate_ranker
 from brido.work.settings import RuntimeSettings
 
@@ -70,9 +71,7 @@ class ContrastiveTask(Task):
         fitting = min(settings.batch_size, self.runtime.batch_tokens // tokens)
         self.documents_at_once = max(1, fitting)
         plan = UpdatePlan(len(self.documents), settings.batch_size, settings.epochs, settings.seed)
-        self.examples = RankedExamples(
-            self.documents, plan, self.batches, self.documents_at_once, settings.gamma > 0
-        )
+        self.plan = plan
         self.updates, self.updates_per_epoch = plan.updates, plan.updates_per_epoch
         self.warmup = warmup_updates(settings.warmup_steps, self.updates)
         self.rate = partial(
@@ -82,6 +81,22 @@ class ContrastiveTask(Task):
             warmup=self.warmup,
             schedule=settings.schedule,
         )
+
+    @cached_property
+    def chunk_size(self) -> int:
+        """Documents of a chunk. Dropout masks belong to a chunk, so with dropout it is one: a
+        runtime setting must not change them."""
+        return 1 if is_random(self.model) else self.documents_at_once
+
+    def examples(self, update: int) -> UpdateData:
+        """See Task; `totals` are the reference tokens and the documents of the update."""
+        documents = [self.documents[index] for index in self.plan.indices(update)]
+        size = self.chunk_size
+        chunks = [documents[start : start + size] for start in range(0, len(documents), size)]
+        return UpdateData(chunks, (self.batches.target_tokens(documents), len(documents)))
+
+    def batch(self, chunk: Sequence[RankedDocument]) -> Batch:
+        return self.batches.batch(chunk, candidates=self.settings.gamma > 0)
 
     def optimizer(self, weights: list[nn.Parameter]) -> Optimizer:
         kinds = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}

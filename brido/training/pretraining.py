@@ -146,7 +146,7 @@ class PretrainingTask(Task):
     def __post_init__(self) -> None:
         self.name, self.key = f"train {self.system} from scratch", f"checkpoints.{self.system}"
         self.remedy = f"Lower {self.key}.embedded.learning_rate"
-        self.seed, self.examples = self.settings.seed, self
+        self.seed = self.settings.seed
         lengths = [len(source) for source, _ in self.pairs]
         generator = random.Random(self.seed)
         epochs = [
@@ -168,12 +168,10 @@ class PretrainingTask(Task):
     def step(self) -> SummaryStep:
         return SummaryStep(self.model, self.settings.label_smoothing)
 
-    def of(self, update: int) -> UpdateData:
-        """See Examples."""
+    def examples(self, update: int) -> UpdateData:
         return UpdateData([self._batches[update - 1]])
 
     def batch(self, chunk: list[int]) -> SummaryBatch:
-        """See Examples."""
         examples = [self.pairs[index] for index in chunk]
         return SummaryBatch(*(padded(rows, PAD) for rows in zip(*examples, strict=True)))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from torch import Tensor, nn
 
@@ -60,16 +60,6 @@ class UpdateData(NamedTuple):
     totals: tuple[int, ...] = ()
 
 
-class Examples(Protocol):
-    """What the updates of a run see."""
-
-    def of(self, update: int) -> UpdateData:
-        """The examples of an update, a function of its number (from 1) alone."""
-
-    def batch(self, chunk: Any) -> Any:
-        """The tensors of a chunk, a (named) tuple."""
-
-
 class Task(ABC):
     """The description of a training run; the loop decides what happens when.
 
@@ -84,7 +74,6 @@ class Task(ABC):
     key: str
     remedy: str
     model: PreTrainedModel
-    examples: Examples
     runtime: RuntimeSettings
     folder: Path
     history_file: Path | None = None
@@ -97,6 +86,14 @@ class Task(ABC):
     keep: Literal["last", "best_ranker", "best_generator"] = "last"
     sequences: int = 1
     tracked: dict[str, Any] | None = None
+
+    @abstractmethod
+    def examples(self, update: int) -> UpdateData:
+        """What an update sees, a function of its number (from 1) alone."""
+
+    @abstractmethod
+    def batch(self, chunk: Any) -> Any:
+        """The tensors of a chunk, a (named) tuple."""
 
     @abstractmethod
     def optimizer(self, weights: list[nn.Parameter]) -> Optimizer:

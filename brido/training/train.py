@@ -135,7 +135,7 @@ class Run:
         rate = task.rate(number)
         for group in self.optimizer.param_groups:
             group["lr"] = rate
-        sums = self.fit(partial(self.gradients, number, task.examples.of(number)))
+        sums = self.fit(partial(self.gradients, number, task.examples(number)))
         loss, cross_entropy, contrastive = accelerator.reduce(sums, reduction="sum").tolist()
         checked = {"loss": loss}
         if task.max_gradient_norm is not None:
@@ -165,7 +165,7 @@ class Run:
         sums = torch.zeros(3, dtype=torch.float64, device=parallel.device)
         for turn, chunk in enumerate(mine):
             last = turn == len(mine) - 1
-            batch = self.task.examples.batch(data.chunks[chunk or 0])
+            batch = self.task.batch(data.chunks[chunk or 0])
             batch = send_to_device(batch, parallel.device)
             # Dropout depends on the seed, the update and the chunk, not on who computes it.
             torch.manual_seed(chunk_seed(self.task.seed, update, chunk or 0))

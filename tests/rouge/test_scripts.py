@@ -13,45 +13,10 @@ from brido.utils.text import UnicodeTokenizer, split_sentences, unseen_share, wo
 from brido.vote.similarity import sentence_votes
 
 MEASURES = ["rouge1", "rouge2", "rougeL", "rougeLsum"]
+_SPACED = """lorries lorry hitting 0q1 0q0s 00q2ed q12 2024 naïve naïves Straße ﬁn ２０２４ x_y İ Ⅷ
+книга книги КНИГА कुत्ता कुत्ते الكتاب ספר 한국어 Ἀθῆναι 狗 猫和狗 ねこ ガ สุนัข ຫມາ ខ្មែរ ၁၂ 𠮷"""
 WORDS = [
-    *[
-        "lorries",
-        "lorry",
-        "hitting",
-        "0q1",
-        "0q0s",
-        "00q2ed",
-        "q12",
-        "2024",
-        "naïve",
-        "naïves",
-        "Straße",
-        "ﬁn",
-        "２０２４",
-        "x_y",
-        "İ",
-        "Ⅷ",
-    ],
-    *[
-        "книга",
-        "книги",
-        "КНИГА",
-        "कुत्ता",
-        "कुत्ते",
-        "الكتاب",
-        "ספר",
-        "한국어",
-        "Ἀθῆναι",
-        "狗",
-        "猫和狗",
-        "ねこ",
-        "ガ",
-        "สุนัข",
-        "ຫມາ",
-        "ខ្មែរ",
-        "၁၂",
-        "𠮷",
-    ],
+    *_SPACED.split(),
     *("مي\u200cخواهم", "カ\u3099", "\ud800", "\n", "\n", ".", "。", "!", "\u0301", "\u200b"),
 ]
 TEXT = st.lists(st.sampled_from(WORDS), max_size=14).map(" ".join) | st.text(max_size=12)

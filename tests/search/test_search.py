@@ -19,7 +19,7 @@ from transformers import (
 
 from brido.models.family import FAMILIES as KNOWN
 from brido.search import SearchSettings, beam_search, diverse_beam_search
-from brido.search import beams as beams_module
+from brido.search import search as search_module
 
 RECORDED = [case for name in recorded_cases.NAMES for case in recorded_cases.cases(name)]
 FAMILIES = [*tiny_models.CLASSES, *tiny_decoders.CLASSES]
@@ -189,7 +189,7 @@ def test_finished_documents_may_stay_in_the_batch(family, groups, monkeypatch):
     changes = {"num_beams": 8, "num_beam_groups": groups, "max_length": 30}
     settings = some_groups(early_stopping=True, **changes)
     expected = diverse_beam_search(model, ids, mask, settings)
-    monkeypatch.setattr(beams_module.Search, "_drop_finished", lambda self, length: True)
+    monkeypatch.setattr(search_module.Search, "_drop_finished", lambda self, length: True)
     result = diverse_beam_search(model, ids, mask, settings)
     assert torch.equal(result.sequences, expected.sequences)
     assert torch.equal(result.scores, expected.scores)

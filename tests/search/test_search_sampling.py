@@ -1,7 +1,6 @@
 """Sampling on whole models."""
 
 import itertools
-import math
 
 import pytest
 import torch
@@ -11,7 +10,6 @@ from transformers import NoRepeatNGramLogitsProcessor, RepetitionPenaltyLogitsPr
 
 from brido.search import SamplingSettings
 from brido.search.sampling import document_uniforms, draw, sample
-from brido.utils.errors import ArgumentError
 
 SETTINGS = SamplingSettings(
     num_return_sequences=3, temperature=0.8, top_k=30, top_p=0.9, min_p=0.01, max_length=10,
@@ -60,12 +58,3 @@ def test_samples_and_scores_equal_a_slow_version(family):
         pads = [model.generation_config.pad_token_id] * (len(found) - len(expected))
         assert found == expected + pads
         assert float(result.scores[document, row]) == pytest.approx(score, rel=1e-5)
-
-
-@pytest.mark.parametrize("wrong", [1.0, -0.5, math.nan])
-def test_numbers_of_another_range_draw_nothing(wrong):
-    model, (sources, mask) = build_model("bart", 3), build_sources("bart", 3, 1, 5, False)
-    uniforms = document_uniforms(0, ["a"], 1, 20)
-    uniforms[0, 0, 3] = wrong
-    with pytest.raises(ArgumentError, match="uniforms"):
-        sample(model, sources, mask, SamplingSettings(), uniforms)

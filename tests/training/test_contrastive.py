@@ -85,7 +85,7 @@ def test_a_step_computes_the_loss_of_the_settings(make_task, name, micro_batch):
     task = make_task(epochs=1, gamma=3.0, documents=documents, **LOSSES[name])
     train(task)
     task.model.eval()
-    batch = task.examples.batch(list(documents)[:3])
+    batch = task.batch(list(documents)[:3])
     assert not batch.eligible.all()
     with torch.no_grad():
         sums = sequence_statistics(

@@ -93,13 +93,6 @@ def masks(model: PreTrainedModel, seen_within: Callable[[int | None], Tensor]) -
     return {kind: seen_within(windows[kind]) for kind in set(types)}
 
 
-def _fold(query: Tensor, documents: int) -> Tensor:
-    """[B*N, H, T, D] -> [B, H, N*T, D], a view of the projection's own layout [B*N, T, H, D]."""
-    rows, heads, tokens, width = query.shape
-    by_token = query.transpose(1, 2).reshape(documents, rows // documents * tokens, heads, width)
-    return by_token.transpose(1, 2)
-
-
 def _one_query(query: Tensor, key: Tensor, value: Tensor, scaling: float | None) -> Tensor:
     """Attention [R, 1, H, D] of one query a row [R, H, 1, D] to keys and values [R, H, t, D].
 
@@ -136,8 +129,10 @@ def _attend(
         return sdpa_attention_forward(
             module, query, key, value, attention_mask, is_causal=causal, **how
         )
+    # [B*N, H, T, D] -> [B, H, N*T, D], a view of the projection's own layout [B*N, T, H, D].
+    folded = query.transpose(1, 2).reshape(documents, -1, query.shape[1], query.shape[3])
     folded, _ = sdpa_attention_forward(
-        module, _fold(query, documents), key, value, attention_mask, is_causal=False, **how
+        module, folded.transpose(1, 2), key, value, attention_mask, is_causal=False, **how
     )
     return folded.reshape(rows, tokens, *folded.shape[2:]), None
 

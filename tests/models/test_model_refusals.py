@@ -78,7 +78,7 @@ CANDIDATES = [
     ({"candidate_ids": [[[2, 5, 2], [0, 5, 2]]] * 2}, "same for all candidates"),
     # A tokenizer's own output, without the decoder's start token.
     ({"candidate_ids": [[[5, 6, 2]], [[6, 7, 2]]]}, r"starts from \(2\), not 5"),
-    ({"length_penalty": float("nan")}, "^length_penalty must be a number"),
+    ({"length_penalty": float("nan")}, "^length_penalty must be finite, not nan"),
     ({"length_penalty": float("inf")}, "^length_penalty must be finite"),
 ]
 
