@@ -26,32 +26,51 @@ def test_rows_are_found_by_id(tmp_path, name):
     ]  # fmt: skip
 
 
+# What differs from a good row, and what the message says.
 BAD = [
     ({"id": "d\ud800"}, "half of a surrogate pair"),
     ({"candidates": ["a", "\udfff"]}, "half of a surrogate pair"),
     ({"candidates": "ab"}, "`candidates` must be a list of 2 texts"),
-    ({"candidates": ["a"]}, "`candidates` must be a list of 2 texts"),
+    ({"candidates": ["a"]}, "(generation.own.num_candidates): d0. The first has 1"),
     ({"id": ["d0"]}, "row 1: id is not a text or number"),
     ({"id": None}, "row 1: id is null or blank"),
-    ({"candidates": ["a"]}, "The first has 1"),
     ({"id": 7}, "1 documents have no candidates: d0. The file has the ids 7"),
-    *(
-        (
-            {"ended": value},
-            "`ended` must be a list of 2 truth values (generation.own.num_candidates): d0",
-        )
-        for value in (7, False, 0, "", {}, [1, 0], [True, None])
-    ),
-]
+    ({"id": "\x1b[31m"}, r"has the ids \x1b[31m"),
+    *(({"ended": value}, "`ended` must be a list of 2 truth values")
+      for value in (7, False, 0, "", {}, [1, 0], [True, None])),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("given", "expected"), BAD)
-def test_a_file_that_cannot_be_used_is_one_sentence(tmp_path, given, expected):
+def test_a_row_that_cannot_be_used_is_named(tmp_path, given, expected):
     path = tmp_path / "c.jsonl"
     path.write_text(json.dumps({"id": "d0", "candidates": ["a", "b"]} | given))
     with pytest.raises(BridoError) as caught:
         read_candidates(path, ["d0"], 2, "own")
     assert expected in str(caught.value)
+
+
+def test_a_file_that_cannot_be_used_is_named_with_all_its_problems(tmp_path):
+    path = tmp_path / "c.jsonl"
+
+    def refused(where=path, ids=("d0",), text=TEXT):
+        path.write_text(text)
+        with pytest.raises(BridoError, match=str(where)) as caught:
+            read_candidates(where, list(ids), 3, "own")
+        return str(caught.value)
+
+    said = refused(ids=["d0", "d9", "\x1b[31m", "x" * 100_000])
+    assert "3 documents have no candidates: d9" in said
+    assert "1 rows: `candidates` must be a list of 3 texts" in said
+    assert "\x1b" not in said
+    assert len(said) < 600
+    assert "row 4: id was seen before: d0" in refused(text=TEXT + TEXT)
+    (tmp_path / "c.csv").write_text("id,candidates\nd0,a\n")
+    assert "a list of 3 texts" in refused(tmp_path / "c.csv")
+    assert "no such file" in refused(tmp_path / "none.jsonl")
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    for other in (tmp_path / "pipe.jsonl", tmp_path):
+        assert "a folder, a pipe" in refused(other)
 
 
 @pytest.mark.parametrize(("given", "name"), [(12, "12"), (1.0, "1.0"), ("007", "007")])
@@ -63,22 +82,6 @@ def test_numbers_are_ids_as_in_a_corpus(tmp_path, given, name):
     assert (found["id"], found["candidates"]) == (name, ["a", "b"])
 
 
-def test_a_table_without_lists_is_refused(tmp_path):
-    (tmp_path / "c.csv").write_text("id,candidates\nd0,a\n")
-    with pytest.raises(BridoError, match="must be a list of 2 texts"):
-        read_candidates(tmp_path / "c.csv", ["d0"], 2, "own")
-
-
-def test_what_is_no_file_is_named(tmp_path):
-    path = tmp_path / "c.jsonl"
-    with pytest.raises(BridoError, match="there is no such file"):
-        read_candidates(path, ["d0"], 2, "own")
-    os.mkfifo(path)
-    for other in (path, tmp_path):
-        with pytest.raises(BridoError, match="it is a folder, a pipe"):
-            read_candidates(other, ["d0"], 2, "own")
-
-
 @pytest.mark.parametrize("value", [None, []])
 def test_ends_may_be_left_out_and_scores_are_nobodys(tmp_path, value):
     row = {"id": "d0", "candidates": ["a", "b"], "search_scores": [1.0, 2.0], "ended": value}
@@ -86,12 +89,3 @@ def test_ends_may_be_left_out_and_scores_are_nobodys(tmp_path, value):
     [found] = read_candidates(tmp_path / "c.jsonl", ["d0"], 2, "own")
     assert found["ended"] == [True, True]
     assert all(score != score for score in found["search_scores"])
-
-
-def test_ids_in_messages_are_escaped_and_cut(tmp_path):
-    path = tmp_path / "c.jsonl"
-    path.write_text(TEXT)
-    with pytest.raises(BridoError) as caught:
-        read_candidates(path, ["\x1b[31m", "x" * 100_000], 2, "own")
-    assert "\x1b" not in str(caught.value)
-    assert len(str(caught.value)) < 300

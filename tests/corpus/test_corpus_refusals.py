@@ -158,3 +158,9 @@ def test_wrong_names_and_overlaps_stand_in_one_message(tmp_path: Path):
     others = splits(tmp_path, validation=[row(2, refs=["S."])], test=[row(3)])
     found = refused(tmp_path, train=path, **others, references_column="ref")
     assert "references_column: no file has a column 'ref'" in found
+    # All splits' problems together.
+    blank = str(write(tmp_path / "blank.jsonl", [row(1, summary="")]))
+    message = refused(tmp_path, train=blank)
+    assert "summary is blank: 1 (a1 (blank.jsonl line 1))" in message
+    assert "validation: the split is empty" in message
+    assert "data.files.validation_fraction" in message

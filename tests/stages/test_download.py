@@ -9,7 +9,6 @@ from brido import tables
 from brido.corpus import write
 from brido.corpus.checks import RawRow
 from brido.corpus.settings import WorldData
-from brido.utils.errors import BridoError
 from stages import download, paths
 
 SMALL = {"train": 30, "validation": 6, "test": 5}
@@ -56,20 +55,6 @@ def test_the_world_becomes_three_tables_and_the_reference_a_system(project: Path
     first = (corpus / "train.parquet").read_bytes()
     download.main()
     assert (corpus / "train.parquet").read_bytes() == first
-
-
-def test_a_refusal_is_one_message_with_every_problem(project: Path):
-    (project / "rows.jsonl").write_text('{"document": "Text.", "summary": ""}\n')
-    set_data(project, {"source": "files", "files": {"train": "rows.jsonl"}})
-    with pytest.raises(BridoError, match="the corpus cannot be used:") as caught:
-        download.main()
-    for problem in (
-        "summary is blank: 1 (rows.jsonl line 1)",
-        "validation: the split is empty",
-        "data.files.validation_fraction",
-    ):
-        assert problem in str(caught.value)
-    assert not (project / "data/corpus").exists()
 
 
 def test_memory_does_not_grow_with_the_number_of_documents(project: Path):

@@ -228,31 +228,6 @@ def test_candidates_from_files(project):
     assert not Path(".brido/work/kept").exists(), "a file is read anew"
 
 
-def test_all_problems_of_a_candidates_file_are_named(project):
-    rows = candidates_for("train", 17)
-    rows[0]["candidates"] = ["only one"]
-    text = "\n".join(json.dumps(row) for row in rows)
-    Path("train.jsonl").write_text(text)
-    files = dict.fromkeys(("train", "validation"), "train.jsonl")
-    small_project.write_params(project, generation=FILES | {"files": files})
-    with pytest.raises(BridoError) as error:
-        run()
-    for part in (
-        "1 documents have no candidates: train-17",
-        "1 rows: `candidates` must be a list of 4 texts (generation.base.num_candidates): train-16",
-    ):
-        assert part in str(error.value)
-
-
-def test_an_id_that_stands_twice_in_a_candidates_file_is_named(project):
-    rows = candidates_for("train", 17)
-    Path("train.jsonl").write_text("\n".join(json.dumps(row) for row in [*rows, rows[3]]))
-    files = dict.fromkeys(("train", "validation"), "train.jsonl")
-    small_project.write_params(project, generation=FILES | {"files": files})
-    with pytest.raises(BridoError, match="train-13"):
-        run()
-
-
 def test_two_processes_make_the_same_bytes(project, capsys):
     generate.make(load_params(), "base")
     expected = [path.read_bytes() for path in TABLES]
