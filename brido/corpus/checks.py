@@ -26,7 +26,8 @@ class RawRow:
     `made` says that the source has no ids: this one is made from the document. `where` says where
     the row stands, for messages (`articles.jsonl line 7`). `extra` holds further columns of the
     corpus table, unchecked (the embedded world's facts). `fault` is why the row cannot be read, ""
-    where it can.
+    where it can. `repeats`: how many rows behind it have the same document; their summaries are
+    among its references.
     """
 
     id: Any
@@ -37,6 +38,7 @@ class RawRow:
     made: bool = False
     extra: dict[str, Any] = field(default_factory=dict)
     fault: str = ""
+    repeats: int = 0
 
 
 class Unlabelled:
@@ -122,7 +124,7 @@ class SplitChecks:
         """
         self.split, self.lowercase, self.max_bad_fraction = split, lowercase, max_bad_fraction
         self._documents = documents
-        self.rows = self.kept = 0
+        self.rows = self.kept = self.repeats = 0
         self.bad = LeftOut()
         self._ids = Ids()
 
@@ -134,10 +136,11 @@ class SplitChecks:
         """
         for row in rows:
             self.rows += 1
-            if fault := self._fault(row):
+            if fault := row_fault(row) or self._id_fault(row):
                 self._note(fault, row)
                 continue
             self.kept += 1
+            self.repeats += row.repeats
             summary = None if row.summary is Unlabelled else self._text(row.summary)
             document = self._text(row.document)
             self._documents.add(self.split, str(row.id), document)
@@ -154,24 +157,19 @@ class SplitChecks:
         cleaned = clean(text)
         return cleaned.lower() if self.lowercase else cleaned
 
-    def _fault(self, row: RawRow) -> str:
-        """What is wrong with a row, "" where nothing is; remembers the id of a good one."""
-        if row.fault:
-            return row.fault
-        for name, value in (("document", row.document), ("summary", row.summary)):
-            if value is not Unlabelled and (fault := _text_problem(name, value)):
-                return fault
-        references = row.references
-        if isinstance(references, str):
-            return "references are a list as Python writes it, not as JSON does"
-        if references is not None and not (
-            isinstance(references, list) and all(isinstance(text, str) for text in references)
-        ):
-            return "references are not a list of texts"
-        if row.summary is not Unlabelled and clean(row.document) == clean(row.summary):
-            return "document is its own summary"
+    def _id_fault(self, row: RawRow) -> str:
+        """What is wrong with the id of a row, or ""; one that is right is remembered."""
         fault = self._ids.fault(row.id)
         return "document was seen before" if fault and row.made else fault
+
+    def repeated(self) -> str:
+        """A sentence about rows whose document stands in another row too, "" if there are none."""
+        if not self.repeats:
+            return ""
+        return (
+            f"{self.repeats:,} rows repeat the document of a row before them: their summaries are "
+            "further references of that document"
+        )
 
     def _note(self, fault: str, row: RawRow) -> None:
         name = None if row.made else id_text(row.id)
@@ -192,6 +190,25 @@ class SplitChecks:
         if self.kept == 0:
             return f"{self.split}: no good row is left: {self.bad.text()}"
         return None
+
+
+def row_fault(row: RawRow) -> str:
+    """What is wrong with a row, its id aside; "" where nothing is."""
+    if row.fault:
+        return row.fault
+    for name, value in (("document", row.document), ("summary", row.summary)):
+        if value is not Unlabelled and (fault := _text_problem(name, value)):
+            return fault
+    references = row.references
+    if isinstance(references, str):
+        return "references are a list as Python writes it, not as JSON does"
+    if references is not None and not (
+        isinstance(references, list) and all(isinstance(text, str) for text in references)
+    ):
+        return "references are not a list of texts"
+    if row.summary is not Unlabelled and clean(row.document) == clean(row.summary):
+        return "document is its own summary"
+    return ""
 
 
 def _text_problem(name: str, value: Any) -> str:

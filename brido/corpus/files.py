@@ -1,4 +1,7 @@
-"""A user's own files: JSONL, CSV, TSV or Parquet; a split is given, or cut by a hash of the id."""
+"""A user's own files: JSONL, CSV, TSV or Parquet; a split is given, or cut by a hash of the id.
+
+Rows of one document (several references in rows of their own, annotators) are one document.
+"""
 
 import contextlib
 import difflib
@@ -6,11 +9,12 @@ import glob
 import hashlib
 import json
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from brido.corpus.checks import SPLITS, RawRow, is_written_list, raw_row
+from brido.corpus.checks import SPLITS, RawRow, Unlabelled, is_written_list, raw_row, row_fault
 from brido.corpus.settings import FilesSettings
 from brido.tables import CORPUS
 from brido.utils.blank import is_missing
@@ -18,6 +22,7 @@ from brido.utils.errors import BridoError, quoted, short
 from brido.utils.files import Row, columns_of, first_rows, read_rows
 from brido.utils.ids import id_text
 from brido.utils.paths import user_path
+from brido.utils.text import clean
 
 _KEY = "data.files"
 # Used when a file has it; every other name of an id column must exist.
@@ -53,6 +58,8 @@ class FilesSource:
         self.has_id = {path: settings.id_column in names for path, names in columns.items()}
         if problems:
             raise BridoError.from_problems("the files of data.files cannot be used:", problems)
+        # By split with files: the further references of documents that stand in several rows.
+        self._further: dict[str, dict[bytes, list[list[str]]]] = {}
         self.description = {"source": "files", "settings": settings.model_dump(mode="json")}
 
     def _check_overlap(self, problems: list[str]) -> None:
@@ -109,12 +116,43 @@ class FilesSource:
     def rows(self, split: str) -> Generator[RawRow, None, None]:
         """Yield the rows of a split as a stream."""
         given = getattr(self.settings, split) is not None
-        for path in self.files[split if given else "train"]:
-            for found in read_rows(path):
-                row = self._row(path, found)
-                if (not given or split == "train") and self._split_of(row) != split:
-                    continue
+        for row in self.documents(split if given else "train"):
+            if (not given or split == "train") and self._split_of(row) != split:
+                continue
+            yield row
+
+    def documents(self, named: str) -> Iterator[RawRow]:
+        """Yield the rows of the files of a split, those of one document as its first one.
+
+        Its references are the summaries and references of all of them. Files are read twice;
+        memory grows by about 100 bytes a document.
+        """
+        if named not in self._further:
+            self._further[named] = self._repeated(named)
+        further, seen = self._further[named], set[bytes]()
+        for row in self._rows(named):
+            key = _document_key(row)
+            if key is None or key not in further:
                 yield row
+            elif key not in seen:
+                seen.add(key)
+                others = [text for texts in further[key] for text in texts]
+                references = [*(row.references or []), *others]
+                yield replace(row, references=references, repeats=len(further[key]))
+
+    def _repeated(self, named: str) -> dict[bytes, list[list[str]]]:
+        first, found = set[bytes](), dict[bytes, list[list[str]]]()
+        for row in self._rows(named):
+            if (key := _document_key(row)) is not None:
+                if key in first:
+                    found.setdefault(key, []).append([row.summary, *(row.references or [])])
+                first.add(key)
+        return found
+
+    def _rows(self, named: str) -> Iterator[RawRow]:
+        for path in self.files[named]:
+            for found in read_rows(path):
+                yield self._row(path, found)
 
     def _row(self, path: Path, found: Row) -> RawRow:
         values = found.values
@@ -132,13 +170,26 @@ class FilesSource:
         identity = id_text(row.id)
         if identity is None:
             return "train"  # where it is counted as a bad row
-        digest = hashlib.sha256(f"{self.settings.split_seed}\0{identity}".encode()).digest()
-        position = int.from_bytes(digest[:8], "big") / 2**64
+        position = self.position(identity)
         for split, share in self.settings.cut.items():
             position -= share
             if position < 0:
                 return split
         return "train"
+
+    def position(self, identity: str) -> float:
+        """Where between 0 and 1 an id stands: below the share of validation, then of test."""
+        digest = hashlib.sha256(f"{self.settings.split_seed}\0{identity}".encode()).digest()
+        return int.from_bytes(digest[:8], "big") / 2**64
+
+
+def _document_key(row: RawRow) -> bytes | None:
+    """What rows of one document have in common; None for a row that adds no reference to one."""
+    if row.summary is Unlabelled or id_text(row.id) is None or row_fault(row):
+        return None
+    return hashlib.blake2b(
+        clean(row.document).encode("utf-8", "surrogatepass"), digest_size=16
+    ).digest()
 
 
 def _meant(name: str, columns: list[str]) -> str:

@@ -41,6 +41,8 @@ def write_corpus(source: Source, settings: DataSettings, folder: Path, interval:
                 problems.append(problem)
             elif checks.bad:
                 say(f"download {split}: left out {checks.bad.text()}")
+            if repeated := checks.repeated():
+                say(f"download {split}: {repeated}")
             if warning := documents.warning(split):
                 say(f"download: warning: {warning}")
             left_out = {fault: count for fault, (count, *_) in checks.bad.faults.items()}

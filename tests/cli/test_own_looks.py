@@ -203,11 +203,21 @@ def test_one_document_is_shown_with_its_summary():
     assert example(["猫在垫子上。"], []) == {"document": "猫在垫子上。"}
 
 
-def test_one_document_under_many_ids_and_few_test_documents_are_said(tmp_path: Path):
-    rows = dialogues(30) + dialogues(30, fname="x")[:1]
-    told = look({"train": [write(tmp_path / "a.jsonl", rows)]}, None, ["summary1"], "fname").doubts
+def test_rows_of_several_annotators_are_documents_that_are_cut_in_three(tmp_path: Path):
+    first = [row | {"id": f"task_{n}"} for n, row in enumerate(dialogues(60))]
+    rows = first + [row | {"summary1": row["summary2"]} for row in first]
+    data = look({"train": [write(tmp_path / "a.jsonl", rows)]}, None, ["summary1"])
+    assert data.documents == {"train": 20, "validation": 20, "test": 20}
+    assert data.repeats == 60
+    assert not any("stand in" in text for text in data.doubts)
+    row = next(FilesSource(FilesSettings(**data.files)).rows("test"))
+    assert [row.summary[-1:], *(text[-2] for text in row.references)] == [".", "2"]
+
+
+def test_few_test_documents_are_said(tmp_path: Path):
+    file = write(tmp_path / "a.jsonl", dialogues(30))
+    told = look({"train": [file]}, None, ["summary1"], "fname").doubts
     assert any("test documents" in text for text in told)
-    assert any("(x)" in text for text in told)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from brido.corpus.files import FilesSource, find_files
 from brido.corpus.settings import FilesSettings
 from brido.stats import FEWEST
 from brido.utils.errors import BridoError
-from brido.utils.files import columns_of, first_rows, read_rows
+from brido.utils.files import columns_of, first_rows
 from brido.utils.left_out import LeftOut
 from brido.utils.sections import checked
 
@@ -26,17 +26,13 @@ DOCUMENTS = (
 _SUMMARIES = ("summary", "highlights", "target", "abstract", "tldr", "headline", "title", "note")
 # So many documents show how long they are.
 _SAMPLE = 1000
-# Up to so many rows of train this share of them is cut off for each split without files.
-_SHARES = ((500, 0.2), (20_000, 0.1), (math.inf, 0.05))
-# Rows that are wanted to choose a system on, and to measure it on; the largest share of few rows.
-_WANTED, _MOST = 50, 0.3
+# Up to so many documents of train this share of them is cut off for each split without files. Of
+# few documents it is a third, up to so many: some to choose on, and some to measure on.
+_SHARES, _WANTED = ((500, 0.2), (20_000, 0.1), (math.inf, 0.05)), 50
 # Documents that a split needs, and rows of train from which each split is likely to get them.
 _NEEDED, _ENOUGH = 4, 40
 # Fewer documents to choose on hardly tell two systems apart.
 _TO_CHOOSE = 40
-# From so many rows each split can have FEWEST documents; the share of one that is short grows in
-# such steps.
-_TO_MEASURE, _STEP = 60, 0.01
 # A larger share of bad rows is a mistake, not an accident.
 MOST_BAD = 0.05
 # Keys that messages call what the command line calls them.
@@ -67,6 +63,11 @@ class Data:
         return {split: checks.kept for split, checks in self.splits.items()}
 
     @property
+    def repeats(self) -> int:
+        """Rows that repeat the document of another row, whose references they are."""
+        return sum(checks.repeats for checks in self.splits.values())
+
+    @property
     def bad(self) -> list[str]:
         """What is wrong with the rows that are left out."""
         return [f"{name}: {one.bad.text()}" for name, one in self.splits.items() if one.bad]
@@ -92,20 +93,10 @@ def look(
     _settings(given | {name: value for name, value in named.items() if value not in (None, [])})
     paths = find_files("data.files.train", given["train"], [])
     columns = columns_of(first_rows(paths[0])) if paths else []
-    rows = sum(1 for path in paths for _ in read_rows(path))
     settings = {**given, **_named(columns, document, list(summary), identity)}
     if [*summary] != ["none"] and _have_references(given):
         settings["references_column"] = "references"
-    # Of few documents a larger share, so that there is something to measure on.
-    share = next(part for most, part in _SHARES if rows <= most)
-    share = max(share, round(min(_MOST, _WANTED / max(rows, 1)), 2))
-    settings |= {"validation_fraction": share, "test_fraction": share}
     data = _read(settings)
-    while rows >= _TO_MEASURE and (short_of := _too_small_cut(data, given)):
-        for split in short_of:
-            key = f"{split}_fraction"
-            settings[key] = round(settings[key] + _STEP, 2)
-        data = _read(settings)
     _check(data, given)
     data.doubts = [
         *(_as_options(text) for split in SPLITS if (text := data.seen.warning(split))),
@@ -116,7 +107,6 @@ def look(
 
 
 def _read(settings: Mapping[str, Any]) -> Data:
-    data = Data(dict(settings))
     try:
         source = FilesSource(_settings(settings))
     except BridoError as error:
@@ -124,6 +114,9 @@ def _read(settings: Mapping[str, Any]) -> Data:
         text = str(error).replace("(null: there are no references)", without)
         text = text.replace("the files of data.files", "the files")
         raise BridoError(_as_options(text)) from None
+    shares = _shares(source)
+    data = Data({**settings, **shares})
+    source.settings = _settings(data.files)
     for split in SPLITS:
         checks = data.splits[split] = SplitChecks(split, False, MOST_BAD, data.seen)
         for row in checks.keep_good(source.rows(split)):
@@ -137,6 +130,27 @@ def _read(settings: Mapping[str, Any]) -> Data:
     return data
 
 
+def _shares(source: FilesSource) -> dict[str, float]:
+    """The shares of validation and test; of few documents those that cut off as many as are wanted.
+
+    A document's place between 0 and 1 decides its split, so a share ends between two places.
+    """
+    cut = source.settings.cut
+    checks = SplitChecks("train", False, MOST_BAD, DocumentsSeen())
+    good = checks.keep_good(source.documents("train")) if cut else ()
+    places = sorted(source.position(row["id"]) for row in good)
+    share = next(part for most, part in _SHARES if len(places) <= most)
+    shares, start = dict.fromkeys(("validation_fraction", "test_fraction"), share), 0.0
+    wanted = min(_WANTED, len(places) // 3)
+    for number, split in enumerate(cut if wanted > share * len(places) else (), 1):
+        below, above = (places[number * wanted + side] for side in (-1, 0))
+        middle = (below + above) / 2
+        end = next(end for digits in range(2, 12) if below < (end := round(middle, digits)) < above)
+        shares[f"{split}_fraction"] = round(end - start, 12)
+        start = end
+    return shares
+
+
 def _settings(values: Mapping[str, Any]) -> FilesSettings:
     """The section; a BridoError that names options where values do not fit."""
     return checked(FilesSettings, dict(values), "the command line cannot be used:", _option)
@@ -144,13 +158,6 @@ def _settings(values: Mapping[str, Any]) -> FilesSettings:
 
 def _option(key: str) -> str:
     return f"--{key.partition('.')[0].replace('_', '-')}"
-
-
-def _too_small_cut(data: Data, given: Mapping[str, Any]) -> list[str]:
-    """Splits that are cut from train, of which there is enough, with too few to measure on."""
-    counts = data.documents
-    small = [split for split in SPLITS[1:] if split not in given and counts[split] < FEWEST]
-    return small if counts["train"] > _NEEDED + 2 * len(small) else []
 
 
 def _check(data: Data, given: Mapping[str, Any]) -> None:

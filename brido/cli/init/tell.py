@@ -45,9 +45,11 @@ def tell_data(data: Data, model: Model, limits: Limits) -> None:
         "length": f"half have up to {read.half:,} tokens, 19 in 20 up to {read.most:,} ({counted})",
         "read": f"up to {limits.source_tokens:,} tokens; {cut:.0%} of them are cut there ({MORE})",
     }
+    if data.repeats:
+        rows["references"] = f"{data.repeats:,} rows repeat a document, and are references of it"
     _heading("Your documents")
     for name, text in rows.items():
-        click.echo(f"  {name:<10} {text}")
+        click.echo(f"  {name:<11}{text}")
     for name, text in example(data.texts, data.summaries).items():
         click.echo(f"  a {name}: {text}")
     for text in (*data.doubts, *(f"left out: {text}" for text in data.bad)):
