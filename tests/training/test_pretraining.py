@@ -1,4 +1,5 @@
-"""Training from scratch: a checkpoint like any other, learning, and kills that cost nothing."""
+"""Training from scratch: tokenizers that give texts back, a model that starts out copying, and a
+checkpoint like any other."""
 
 import json
 import random
@@ -62,10 +63,8 @@ def test_it_is_a_checkpoint_like_any_other(trained, pairs):
 
 def plain_loop(pairs, settings):
     """The same training as anybody would write it, from the first epoch to the last."""
-    learned = learn_tokenizer(
-        (text for pair in pairs for text in pair), settings.tokenizer, settings.vocabulary_size
-    )
-    tokenizer = tokenizer_of(learned, settings.max_source_tokens)
+    sizes = settings.vocabulary_size, settings.max_source_tokens
+    tokenizer = train_tokenizer(pairs, settings.tokenizer, *sizes)
     torch.manual_seed(settings.seed)
     model = build_model(settings, tokenizer).train()
     examples = encode(model, tokenizer, pairs, settings)
@@ -129,9 +128,57 @@ def test_an_epoch_has_every_example_once():
     assert max(map(len, batches)) == 8
 
 
-def test_bad_input_is_named(pairs, tmp_path):
+def test_no_pairs_are_refused(tmp_path):
     with pytest.raises(BridoError, match="empty"):
         run([], tmp_path / "nothing")
-    huge = SMALL.model_copy(update={"d_model": 2**20})
-    with pytest.raises(BridoError, match=r"needs .* GiB, this machine has .* GiB: lower d_model"):
-        run(pairs, tmp_path, settings=huge)
+
+
+def train_tokenizer(pairs, kind, size, longest):
+    texts = (text for pair in pairs for text in pair)
+    return tokenizer_of(learn_tokenizer(texts, kind, size), longest)
+
+
+@pytest.mark.parametrize("kind", ["word", "bpe"])
+def test_tokenizers_give_the_text_back(pairs, kind, tmp_path):
+    train_tokenizer(pairs, kind, 3000, 128).save_pretrained(tmp_path)
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path)
+    assert len(tokenizer) <= 3000
+    for text in (text for pair in pairs for text in pair):
+        ids = tokenizer(text)["input_ids"]
+        assert (ids[0], ids[-1]) == (BOS, EOS)
+        assert tokenizer.unk_token_id not in ids
+        assert tokenizer.decode(ids, skip_special_tokens=True) == text
+    assert (tokenizer.bos_token_id, tokenizer.pad_token_id, tokenizer.eos_token_id) == (0, 1, 2)
+    assert tokenizer.model_max_length == 128
+    assert len(tokenizer("a b " * 200, truncation=True)["input_ids"]) == 128
+
+
+def test_bpe_has_no_unknown_words(pairs):
+    tokenizer = train_tokenizer(pairs, "bpe", 600, 64)
+    text = "Zürich 東京 €5 (x)!"
+    assert tokenizer.decode(tokenizer(text)["input_ids"], skip_special_tokens=True) == text
+
+
+def test_a_word_is_one_token_and_so_is_its_full_stop(pairs):
+    tokenizer = train_tokenizer(pairs, "word", 3000, 128)
+    tokens = tokenizer.tokenize("It cost £40,000, said Keltech Foods.")
+    assert tokens[2:4] == ["▁£40,000", ","]
+    assert tokens[-1] == "."
+
+
+def test_cross_attention_starts_out_copying():
+    torch.manual_seed(0)
+    model = build_model(EmbeddedSettings(d_model=32, attention_heads=2), range(50))
+    attention = model.model.decoder.layers[0].encoder_attn
+    hidden = torch.randn(1, 5, 32)
+    copied = attention.out_proj(attention.v_proj(hidden))
+    assert torch.nn.functional.cosine_similarity(copied, hidden, dim=-1).min() > 0.7
+
+
+def test_memory_that_runs_out_is_one_sentence(monkeypatch):
+    def fail(*_):
+        raise MemoryError
+
+    monkeypatch.setattr("transformers.BartForConditionalGeneration", fail)
+    with pytest.raises(BridoError, match="of these sizes: the memory does not suffice"):
+        build_model(EmbeddedSettings(), range(50))
