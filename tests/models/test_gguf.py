@@ -1,6 +1,7 @@
 """GGUF files and LoRA adapters: read, merged, stored as ordinary folders, or one clear sentence."""
 
 import json
+import math
 import re
 import shutil
 import sys
@@ -21,8 +22,6 @@ from brido.cli.init.model import find_model
 from brido.models.checkpoint import load_checkpoint, save, store_checkpoint
 from brido.models.special_tokens import end_tokens
 from brido.utils.errors import BridoError
-
-NAMES = {"safetensors": "adapter_model.safetensors", "config": "adapter_config.json"}
 
 
 @pytest.fixture(scope="module")
@@ -176,53 +175,49 @@ def test_the_tokenizer_beside_an_adapter_is_used(made, adapter, tmp_path, capsys
     assert "c.adapter: the tokenizer in" in refused(base, adapter).replace("checkpoints.base", "c")
 
 
+def change(adapter, **changes):
+    """Write other settings of an adapter."""
+    file = adapter / "adapter_config.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | changes))
+
+
 @pytest.mark.filterwarnings("error:Could not find a config file")  # PEFT asked the hub for it
-def test_an_adapter_of_another_base_of_equal_shapes_is_told(made, adapter, tmp_path, capsys):
-    settings = json.loads((adapter / NAMES["config"]).read_text())
-    told = {}
-    for base in ("someone/Other-7B", "someone/Folder", None, 7):
-        (adapter / NAMES["config"]).write_text(
-            json.dumps(settings | {"base_model_name_or_path": base})
-        )
-        store_checkpoint(str(made / "folder"), None, tmp_path / "base", "c", str(adapter))
-        told[base] = capsys.readouterr().err
-    assert "was trained on someone/Other-7B" in told.pop("someone/Other-7B")
-    assert not "".join(told.values())
+@pytest.mark.parametrize("base", ["someone/Other-7B", "someone/Folder", None, 7])
+def test_an_adapter_of_another_base_of_equal_shapes_is_told(made, adapter, tmp_path, capsys, base):
+    change(adapter, base_model_name_or_path=base)
+    store_checkpoint(str(made / "folder"), None, tmp_path / "base", "c", str(adapter))
+    told = capsys.readouterr().err
+    assert ("was trained on someone/Other-7B" in told) if base == "someone/Other-7B" else not told
 
 
-def test_an_adapter_that_does_not_fit_is_one_sentence(made, adapter, tmp_path):
-    folder = made / "folder"
-    assert "has no adapter_config.json" in refused(folder, tmp_path / "nowhere")
-    prompt = shutil.copytree(adapter, tmp_path / "prompt")
-    (prompt / NAMES["config"]).write_text('{"peft_type": "PROMPT_TUNING"}')
-    assert "holds a PROMPT_TUNING adapter; only LoRA" in refused(folder, prompt)
-    other = shutil.copytree(adapter, tmp_path / "other")
-    settings = json.loads((other / NAMES["config"]).read_text())
-    (other / NAMES["config"]).write_text(json.dumps(settings | {"target_modules": ["q_proj"]}))
-    assert "is of another model" in refused(folder, other)
-    (other / NAMES["config"]).write_text(json.dumps(settings | {"target_modules": ["nothing"]}))
-    assert "cannot be put on this model" in refused(folder, other)
-    for changes in ({"r": 3}, {"r": "2"}, {"r": 0}):
-        (other / NAMES["config"]).write_text(json.dumps(settings | changes))
-        assert "cannot be put on this model" in refused(folder, other)
-    (other / NAMES["config"]).write_text("[1]")
-    assert "cannot be put on this model" in refused(folder, other)
-    # The older format is a pickle, which can hold code.
-    (adapter / NAMES["safetensors"]).rename(adapter / "adapter_model.bin")
-    assert "has no adapter_model.safetensors: its adapter_model.bin may" in refused(folder, adapter)
-
-
-@pytest.mark.parametrize("alpha", [float("nan"), float("inf"), 1e300])
-def test_an_adapter_whose_scale_is_damaged_is_refused(made, adapter, alpha):
-    settings = json.loads((adapter / NAMES["config"]).read_text())
-    (adapter / NAMES["config"]).write_text(json.dumps(settings | {"lora_alpha": alpha}))
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"peft_type": "PROMPT_TUNING"}, "holds a PROMPT_TUNING adapter; only LoRA"),
+        ({"target_modules": ["q_proj"]}, "is of another model"),
+        ({"target_modules": ["nothing"]}, "cannot be put on this model"),
+        ({"r": 3}, "its weights are of other sizes than the model's"),
+        ({"r": "2"}, "cannot be put on this model"),
+        ({"r": 0}, "cannot be put on this model"),
+        *(({"lora_alpha": alpha}, "NaN or infinite") for alpha in (math.nan, math.inf, 1e300)),
+    ],
+)
+def test_an_adapter_whose_settings_do_not_fit(made, adapter, changes, said):
+    change(adapter, **changes)
     message = refused(made / "folder", adapter)
-    assert "NaN or infinite" in message
+    assert said in message
     assert str(adapter) in message
 
 
-def test_an_adapter_with_nan_among_its_weights_is_refused(made, adapter):
-    weights = load_file(adapter / NAMES["safetensors"])
-    next(iter(weights.values()))[0, 0] = float("nan")
-    save_file(weights, adapter / NAMES["safetensors"], {"format": "pt"})
-    assert "NaN or infinite" in refused(made / "folder", adapter)
+def test_an_adapter_whose_files_cannot_be_used(made, adapter, tmp_path):
+    folder, file = made / "folder", adapter / "adapter_model.safetensors"
+    assert "has no adapter_config.json" in refused(folder, tmp_path / "nowhere")
+    weights = load_file(file)
+    next(iter(weights.values()))[0, 0] = math.nan
+    save_file(weights, file, {"format": "pt"})
+    assert "NaN or infinite" in refused(folder, adapter)
+    (adapter / "adapter_config.json").write_text("[1]")
+    assert "cannot be put on this model" in refused(folder, adapter)
+    # The older format is a pickle, which can hold code.
+    file.rename(adapter / "adapter_model.bin")
+    assert "has no adapter_model.safetensors: its adapter_model.bin may" in refused(folder, adapter)

@@ -273,7 +273,8 @@ def test_products_are_those_of_torch(amd, dtype, rows, size):
         torch.randn(*shape) for shape in ((rows, size), (size, size + 3), (size + 3,))
     )
     left, right, bias = left.to(dtype), right.to(dtype), bias.to(dtype)
-    near = {"rtol": 0.02, "atol": 0.1} if dtype == torch.bfloat16 else {"rtol": None, "atol": None}
+    # Sums of 192 products of normal numbers.
+    near = {"rtol": 0.02, "atol": 0.1} if dtype == torch.bfloat16 else {"rtol": 1e-5, "atol": 1e-4}
     for weight in (right.T, right.T.contiguous()):
         torch.testing.assert_close(linear(left, weight, bias), left @ right + bias, **near)
         torch.testing.assert_close(linear(left, weight), left @ right, **near)
@@ -286,6 +287,7 @@ def test_products_are_those_of_torch(amd, dtype, rows, size):
 @pytest.mark.parametrize(
     ("processor", "operator"),
     [
+        ("", None),
         ("vendor_id\t: GenuineIntel\n", None),
         ("vendor_id\t: AuthenticAMD\n", SimpleNamespace()),
         ("vendor_id\t: AuthenticAMD\n", "wrong"),
@@ -295,6 +297,8 @@ def test_nothing_is_packed_where_it_is_not_faster_or_not_right(
     monkeypatch, tmp_path, processor, operator
 ):
     pretend(monkeypatch, tmp_path, processor)
+    if not processor:
+        (tmp_path / "cpuinfo").unlink()
     if operator == "wrong":
         operator = SimpleNamespace(
             _reorder_linear_weight=lambda weight, rows: weight,
@@ -307,9 +311,3 @@ def test_nothing_is_packed_where_it_is_not_faster_or_not_right(
         assert not any(isinstance(module, FastLinear) for module in model.modules())
     assert not pack_layers(model)
     assert not any(isinstance(module, PackedLinear) for module in model.modules())
-
-
-def test_nothing_is_packed_where_the_processor_is_not_known(monkeypatch, tmp_path):
-    pretend(monkeypatch, tmp_path, "")
-    (tmp_path / "cpuinfo").unlink()
-    assert not pack_layers(build("llama"))
