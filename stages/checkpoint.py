@@ -118,7 +118,7 @@ def pairs_to_learn(key: str, share: WorldShare | None) -> list[tuple[str, str]]:
     if share is None:
         rows = read_rows(paths.corpus("train"), CORPUS, "download")
         return [(row["document"], row["summary"]) for row in rows]
-    corpus = read_metadata(paths.corpus("train"), "download")
+    corpus = read_metadata(paths.corpus("train"), "download", source=str, settings=dict)
     if corpus.get("source") != "world":
         raise BridoError(
             f"{key}: the corpus is not the embedded world: write null to learn from the training "

@@ -24,7 +24,7 @@ from stages import paths
 
 def main() -> None:
     """Write data/likelihood: a table of every split that an order needs."""
-    needs = read_json(paths.needs("likelihood"), "needs")
+    needs = read_json(paths.needs("likelihood"), "needs", splits=list, prior=bool)
     if needs["splits"]:
         measure(load_params(), needs["splits"], needs["prior"])
     else:

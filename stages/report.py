@@ -25,7 +25,7 @@ from brido.settings.params import Params
 from brido.tables.documents import CandidateDocument
 from brido.tables.fingerprint import base_of
 from brido.utils.atomic import write_text
-from brido.utils.errors import BridoError, run_command
+from brido.utils.errors import BridoError, parsing, run_command
 from brido.utils.progress import say
 from brido.utils.stored import read_json
 from brido.vote.consensus import ranking
@@ -53,11 +53,12 @@ def main() -> None:
 
 def show() -> None:
     """Print the tables of metrics/intervals.json, where to look next, and the verdict."""
-    found, choice = (
-        read_json(paths.METRICS / INTERVALS, "report"),
-        read_json(paths.CHOICE, "choose"),
-    )
-    print(numbers_text(found))
+    intervals = paths.METRICS / INTERVALS
+    found, choice = read_json(intervals, "report", sources=list), chosen()
+    again = "make it again with `dvc repro -sf report`"
+    with parsing(lambda reason: f"{intervals} is damaged ({reason}): {again}"):
+        text = numbers_text(found)
+    print(text)
     if found["sources"]:
         print("\nSources of the candidates:\n")
         print(aligned(sources_rows(found["sources"])))
@@ -67,9 +68,14 @@ def show() -> None:
     print(f"\n{verdict_text(choice['table'], choice['verdict'])}")
 
 
+def chosen() -> dict[str, Any]:
+    """What stage choose has written; BridoError if that is damaged."""
+    return read_json(paths.CHOICE, "choose", chosen=str, by=str, table=list, verdict=list)
+
+
 def report(params: Params) -> None:
     """Write the numbers, the page and the model card."""
-    choice = read_json(paths.CHOICE, "choose")
+    choice = chosen()
     tables = {system: paths.evaluation(system) for system in params.all_systems}
     summaries = {name: paths.decoded(name, "test") for name in params.all_systems}
     say(f"report: {params.report.bootstrap_samples:,} bootstrap samples, {len(tables)} systems")

@@ -20,7 +20,7 @@ from stages import paths
 
 def main() -> None:
     """Write data/support: a table of every split that an order needs."""
-    splits = read_json(paths.needs("support"), "needs")["splits"]
+    splits = read_json(paths.needs("support"), "needs", splits=list)["splits"]
     if splits:
         check(load_params(), splits)
     else:

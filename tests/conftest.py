@@ -16,6 +16,8 @@ import hypothesis
 import pytest
 from loopback_hub import LoopbackHub
 
+from brido.utils.progress import show_messages
+
 ROOT = Path(__file__).parent.parent
 # They have tests of minutes, and begin first: at the end no process is left alone with one.
 LONG = (
@@ -39,8 +41,12 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let pytest-xdist hand out files in their order, not those with the most tests first."""
+    """Let pytest-xdist hand out files in their order, not those with the most tests first.
+
+    Tests call stages and commands in this process: what they say is on stderr, as users have it.
+    """
     config.option.loadscopereorder = False
+    show_messages()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

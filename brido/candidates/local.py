@@ -22,13 +22,14 @@ from brido.work.worker import Advance, Result
 
 
 class Written(NamedTuple):
-    """Texts about a document, their scores, whether they ended, and which group of beams wrote
-    them (None where there are no groups)."""
+    """Texts about a document, their scores, whether they ended, which group of beams wrote them
+    (None where there are no groups), and how many tokens each has."""
 
     texts: list[str]
     scores: list[float]
     ended: list[bool]
     groups: list[int] | None
+    tokens: list[int]
 
 
 class Generated(NamedTuple):
@@ -152,7 +153,8 @@ class Generator:
             for place, number in enumerate(numbers):
                 texts = self.language.text(sequences[place])
                 ended = self.language.ended(sequences[place])
-                found[number] = Written(texts, scores[place], ended, groups[place])
+                lengths = self.language.lengths(sequences[place])
+                found[number] = Written(texts, scores[place], ended, groups[place], lengths)
             self._advance(len(numbers))
 
         if isinstance(settings, SearchSettings):

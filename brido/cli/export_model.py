@@ -51,12 +51,7 @@ def chosen_system() -> str | None:
     """
     if not CHOICE.is_file():
         return None
-    choice = read_json(CHOICE, "choose")
-    chosen = choice.get("chosen") if isinstance(choice, dict) else None
-    if not isinstance(chosen, str):
-        raise BridoError(
-            f"{CHOICE} names no system under `chosen`: make it with `dvc repro choose`"
-        )
+    chosen: str = read_json(CHOICE, "choose", chosen=str)["chosen"]
     return chosen
 
 
@@ -81,6 +76,7 @@ def export_model(named: str | None, data: Path, folder: Path) -> None:
 
 def _export_chosen(chosen: Path, folder: Path) -> None:
     from brido.report.card import weights_named, weights_of
+    from brido.summarizer.usage import tell_transformers
 
     weights = weights_of(chosen)
     if not CARD.is_file():
@@ -95,12 +91,13 @@ def _export_chosen(chosen: Path, folder: Path) -> None:
         # The stage's own output stays as DVC knows it.
         shutil.copytree(chosen, temporary, dirs_exist_ok=True)
         (temporary / "README.md").write_text(text, encoding="utf-8")
+        tell_transformers(temporary)
     say(f"export-model: {chosen} with its card to {folder}")
 
 
 def _export_other(system: str, data: Path, folder: Path) -> None:
     from brido.settings.load import load_params
-    from brido.summarizer.usage import usage_of, write_model
+    from brido.summarizer.usage import tell_transformers, usage_of, write_model
 
     params = load_params()
     if system not in params.choosable:
@@ -118,4 +115,5 @@ def _export_other(system: str, data: Path, folder: Path) -> None:
     )
     with atomic_folder(folder) as temporary:
         write_model(model, temporary, usage)
+        tell_transformers(temporary)
     say(f"export-model: {model}, without a card: {CARD} is about the chosen system, to {folder}")

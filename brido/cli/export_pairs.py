@@ -141,7 +141,7 @@ def _of_run(data: Path, split: str, system: str | None) -> Iterator[CandidateDoc
 
     tables = SplitTables.at(data, split, tuned=scored_system(data, system))
     assert tables.scores is not None
-    if (read_metadata(tables.scores, "score").get("scoring") or {}).get("shuffle"):
+    if read_metadata(tables.scores, "score", scoring=dict).get("scoring", {}).get("shuffle"):
         say("export-pairs: warning: these scores are shuffled (scoring.shuffle: true, the control)")
     return read_votes(tables)
 

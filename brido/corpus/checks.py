@@ -17,6 +17,9 @@ from brido.utils.text import clean
 
 SPLITS = ("train", "validation", "test")
 _WRITTEN_LIST = re.compile(r"""\s*\[\s*['"].*['"]\s*\]\s*""", re.DOTALL)
+# Other values that a program wrote as texts: bytes, an object of JSON or Python.
+_WRITTEN_BYTES = re.compile(r"""\s*b(['"]).*\1\s*""", re.DOTALL)
+_WRITTEN_OBJECT = re.compile(r"""\s*\{\s*(['"])[^'"\n]{1,80}\1\s*:.*\}\s*""", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -86,7 +89,13 @@ def text_fault(text: str) -> str:
         return "is blank"
     if is_missing(text):
         return f"is {text.strip()}, the mark of a missing or wrong value"
-    return "is a list as Python writes it, not a text" if is_written_list(text) else ""
+    written = {
+        "is a list as Python writes it": _WRITTEN_LIST,
+        "is bytes as Python writes them": _WRITTEN_BYTES,
+        "is an object as JSON or Python writes it": _WRITTEN_OBJECT,
+    }
+    found = (fault for fault, pattern in written.items() if pattern.fullmatch(text))
+    return next((f"{fault}, not a text" for fault in found), "")
 
 
 def made_id(document: Any) -> str | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from brido.models.completeness import check_folder, computed, foreign_words, incomplete
 from brido.models.family import family_of
 from brido.models.gguf import gguf_file, load_gguf
-from brido.models.hub import SMALL_FILES, fetch
+from brido.models.hub import CARD, SMALL_FILES, fetch
 from brido.models.loading import pretrained, weights
 from brido.models.lora import merge_adapter, trained_on
 from brido.models.special_tokens import end_tokens
@@ -36,7 +36,7 @@ def store_checkpoint(
     """Fetch a model and its tokenizer and save both in `folder`, in float32, all or nothing.
 
     source.json beside them says where they come from, with the commit that `revision` named, or the
-    SHA-256 of a GGUF file.
+    SHA-256 of a GGUF file, and with the license and the languages that the model's card names.
 
     Args:
         source: a hub id, a folder written by `save_pretrained`, or a GGUF file (`PATH.gguf`, or
@@ -63,6 +63,7 @@ def store_checkpoint(
     elif not origin.is_dir():
         origin = fetch(source, revision, key)
         description["commit"] = origin.name
+    description |= {} if file else _declared(origin / CARD)
     model, tokenizer, found = load_gguf(file, key) if file else _load_foreign(origin, key)
     _name_end(model, tokenizer)
     with parsing(lambda reason: f"{key}.source: the settings of {source} are damaged: {reason}"):
@@ -88,6 +89,17 @@ def store_checkpoint(
         save(model, tokenizer, temporary)
         text = json.dumps(description, indent=2, sort_keys=True)
         (temporary / "source.json").write_text(text + "\n", encoding="utf-8")
+
+
+def _declared(card: Path) -> dict[str, Any]:
+    """The license and the languages that a model's card names; {} of one that cannot be read."""
+    from huggingface_hub import ModelCard
+
+    try:
+        named = ModelCard.load(card, ignore_metadata_errors=True).data.to_dict()
+    except Exception:  # a stranger's YAML, or no file; nothing is computed from it
+        return {}
+    return {key: named[key] for key in ("license", "language") if named.get(key)}
 
 
 def _name_end(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:

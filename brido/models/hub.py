@@ -11,6 +11,8 @@ from brido.utils.hub_errors import hub_errors
 # template stands in tokenizer_config.json or in a file of its own, without which there is none.
 _VOCABULARIES = ["*.model", "*.spm", "*.bpe", "*.codes", "prophetnet.tokenizer"]
 SMALL_FILES = ["*.json", "*.txt", "*.jinja", *_VOCABULARIES]
+# What says under which license a model may be used, and which languages it writes.
+CARD = "README.md"
 _WEIGHTS = (["*.safetensors"], ["pytorch_model*.bin"])
 # Checkpoints of a training in folders of their own; Mistral's weights a second time.
 _NOT_READ = ["*/*", "consolidated*"]
@@ -35,7 +37,7 @@ def fetch(name: str, revision: str | None, key: str) -> Path:
         files = hub_files(name, revision, f"{key}.source")
         has_safe = not files or any(file.endswith(".safetensors") for file in files)
         how: dict[str, Any] = {
-            "allow_patterns": [*SMALL_FILES, *_WEIGHTS[0 if has_safe else 1]],
+            "allow_patterns": [*SMALL_FILES, CARD, *_WEIGHTS[0 if has_safe else 1]],
             "ignore_patterns": _NOT_READ,
         }
         return Path(snapshot_download(name, revision=revision, **how))

@@ -154,6 +154,11 @@ class LanguageModel(ModelParts):
         """Whether each written sequence [R, T] was ended, be it by force at the maximum length."""
         return self._ends(sequences)[1].any(1).tolist()
 
+    def lengths(self, sequences: Tensor) -> list[int]:
+        """The number of tokens that were written of each sequence [R, T], its end included."""
+        _, ends = self._ends(sequences)
+        return (~ends.cummax(1).values).sum(1).add(ends.any(1)).tolist()
+
     def _ends(self, sequences: Tensor) -> tuple[Tensor, Tensor]:
         """What was written of sequences [R, T], without the given tokens, and where an end is."""
         written = sequences[:, self.family.started :]

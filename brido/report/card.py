@@ -68,9 +68,13 @@ def model_card(
     source = checkpoint.source
     # A folder of the user's may be called like a repository, and has no commit.
     on_hub = _HUB_ID.fullmatch(source) is not None and "commit" in base
+    world = params.data.source == "world"
     header = ModelCardData(
         library_name="transformers",
+        pipeline_tag="summarization",
         base_model=source if on_hub else None,
+        license=base.get("license"),
+        language=base.get("language") or ("en" if world else None),
         tags=["summarization", "brido"],
     )
     pinned = "".join(f", {key} {base[key]}" for key in ("commit", "sha256") if base.get(key))
@@ -84,6 +88,9 @@ def model_card(
     scoring = params.scoring_of(model) if trained else params.scoring
     agreement = scoring.shares == {"vote": 1.0} and not scoring.alpha
     hidden = {"data", "checkpoints.base"}  # named above the settings
+    settings = [row for row in settings_text(params) if row[0] not in hidden]
+    if not trained:  # by no vote and no training: the others' settings did not make it
+        settings = [row for row in settings if row[0].startswith(f"variants.{system}.")]
     card = ModelCard.from_template(
         header,
         template_str=resources.files(__package__).joinpath(_TEMPLATE).read_text("utf-8"),
@@ -96,9 +103,9 @@ def model_card(
         base=_base_name(source, on_hub) + pinned + _changed_first(checkpoint),
         data=_data(params, corpus),
         weights=weights,
-        settings=[row for row in settings_text(params) if row[0] not in hidden],
+        settings=settings,
         reading=json_text(reading).rstrip(),
-        world=params.data.source == "world",
+        world=world,
         seed=params.training_of(model).seed if trained else 0,
         warnings=numbers.warnings,
         verdict=choice["verdict"],

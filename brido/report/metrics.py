@@ -72,7 +72,7 @@ def read_scores(path: Path) -> Scores:
             columns.append((metric, column))
             values.append(numbers)
     ids = table.column("id").to_pylist()
-    signatures = read_metadata(path, "evaluate").get("signature", {})
+    signatures = read_metadata(path, "evaluate", signature=dict).get("signature", {})
     return Scores(ids, columns, np.array(values).reshape(-1, len(ids)).T, signatures)
 
 

@@ -17,6 +17,9 @@ class Summary:
     elected summary with the other candidates, 0 to 1; None without candidates. flaw: why the text
     is not whole by the rules of `brido.checkers.wholeness` ("words repeated", "a loop", "no end",
     "too long for its document"), "" where it is.
+    log_probability: the model's mean log p a token of the summary, in nats, its end included (a
+    forced token counts as 0); None of a blank document, and where other documents guide the search
+    or candidates vote: there a beam's score is another.
     """
 
     text: str
@@ -25,6 +28,7 @@ class Summary:
     unsupported: tuple[Mention, ...] = ()
     agreement: float | None = None
     flaw: str = ""
+    log_probability: float | None = None
 
     def as_row(self) -> dict[str, Any]:
         """The summary as JSON holds it."""
@@ -38,4 +42,5 @@ class Summary:
             ],
             "flaw": self.flaw,
         }
-        return row if self.agreement is None else row | {"agreement": round(self.agreement, 4)}
+        measured = {"agreement": self.agreement, "log_probability": self.log_probability}
+        return row | {name: round(own, 4) for name, own in measured.items() if own is not None}

@@ -3,13 +3,14 @@
 It stands beside generation_config.json. transformers ignores it.
 """
 
+import json
 import shutil
 from pathlib import Path
 from typing import Literal
 
 from pydantic import Field
 
-from brido.candidates.decoding import read_object, search_settings
+from brido.candidates.decoding import model_kind, read_object, search_settings
 from brido.models.chats import pieces_of
 from brido.models.settings import ReadingSettings
 from brido.search.settings import DecodingSettings, GuidanceSettings
@@ -85,6 +86,26 @@ def write_model(model: Path, folder: Path, usage: Usage) -> None:
     """
     shutil.copytree(model, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("source.json"))
     write_usage(folder, usage)
+
+
+def tell_transformers(folder: Path) -> None:
+    """Write the decoding of brido.json into generation_config.json, which other programs read.
+
+    They count the new tokens: the start token, which our lengths of encoder-decoders count, is
+    none, and neither is a prompt.
+
+    Raises:
+        BridoError: a file of the folder is missing or damaged.
+    """
+    path, usage = folder / "generation_config.json", read_usage(folder)
+    assert usage is not None
+    given = 1 if model_kind(folder)[0].is_encoder_decoder else 0
+    search = search_settings(folder, usage.decoding) | {"do_sample": False}
+    for end in ("min", "max"):
+        search[f"{end}_new_tokens"] = max(0, search.pop(f"{end}_length") - given)
+    told = read_object(path) | search
+    told = {name: told[name] for name in told if name not in ("min_length", "max_length")}
+    write_text(path, json.dumps(told, indent=2, sort_keys=True) + "\n")
 
 
 def read_usage(folder: str | Path) -> Usage | None:

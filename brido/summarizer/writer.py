@@ -104,13 +104,21 @@ class SummaryWriter(Generator):
             shares = self.language.family.unread(self.language, cut)
             unread |= zip(result.cut, shares, strict=True)
         summaries = [Summary("")] * len(chunk)
-        made = zip(readable, texts, self._elected(result.written), unread.values(), strict=True)
-        for place, document, (text, ended, agreement), share in made:
+        elected = self._elected(result.written)
+        made = zip(readable, texts, result.written, elected, unread.values(), strict=True)
+        for place, document, written, (text, ended, agreement), share in made:
             mentions = text_mentions(document, text, case_sensitive=True)
             unsupported = tuple(mention for mention in mentions if not mention.supported)
             flaw = why_not_whole(text, None, None, document)
-            summaries[place] = Summary(text, ended, share, unsupported, agreement, flaw)
+            mean = self._mean_log_probability(written)
+            summaries[place] = Summary(text, ended, share, unsupported, agreement, flaw, mean)
         return summaries
+
+    def _mean_log_probability(self, written: Written) -> float | None:
+        """A beam's score is the sum over its tokens to the power length_penalty."""
+        if self._settings.elects or self._settings.guidance:
+            return None
+        return written.scores[0] * written.tokens[0] ** (self._settings.search.length_penalty - 1)
 
     def _elected(self, written: Sequence[Written]) -> Iterator[tuple[str, bool, float | None]]:
         """The text of each document, whether it ended, and its agreement if candidates voted."""

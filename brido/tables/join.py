@@ -202,14 +202,22 @@ def num_candidates(path: Path, stage: str = "pool") -> int:
 
 
 def _check_candidates(pool: Table, tables: Sequence[Table]) -> None:
+    if not tables:
+        return
     hashed = {table: read_metadata(table.path, table.stage).get("candidates") for table in tables}
-    if set(hashed.values()) <= {None}:
+    # A damaged pool is named itself: the tables may fit the whole one. Without metadata it is not
+    # of stage pool, and neither are the tables of stages.
+    made = read_metadata(pool.path, pool.stage)
+    if missing := [table for table, value in hashed.items() if made and value is None]:
+        raise BridoError(
+            f"{missing[0].path} does not say from which candidates it was computed: make it again "
+            f"with `dvc repro -sf {missing[0].stage}`"
+        )
+    if all(value is None for value in hashed.values()):
         return
     own = content_hash(pool.path)
     wrong = [table for table, value in hashed.items() if value not in (None, own)]
     if wrong:
-        # A damaged pool is named itself: the tables may fit the whole one.
-        read_metadata(pool.path, pool.stage)
         stages = " ".join(table.stage for table in wrong)
         raise BridoError(
             f"{wrong[0].path} was computed from other candidates than those of {pool.path}: "

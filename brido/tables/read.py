@@ -1,6 +1,5 @@
 """Read a table as a stream of row batches, its columns checked against its schema."""
 
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ import pyarrow.parquet as pq
 
 from brido.tables.schemas import CORPUS, METADATA_KEY, ROWS_PER_GROUP
 from brido.utils.errors import BridoError, parsing
+from brido.utils.stored import record
 
 
 def open_table(path: Path, schema: pa.Schema | None, made_by: str) -> pq.ParquetFile:
@@ -138,8 +138,16 @@ def has_facts(corpus: Path) -> bool:
         return "facts" in file.schema_arrow.names
 
 
-def read_metadata(path: Path, made_by: str) -> dict[str, Any]:
-    """What the writer said about the whole table (`write_table`'s metadata), {} where nothing."""
+def read_metadata(path: Path, made_by: str, **keys: type) -> dict[str, Any]:
+    """What the writer said about the whole table (`write_table`'s metadata), {} where nothing.
+
+    keys: what it must say, if it says anything.
+
+    Raises:
+        BridoError: see `open_table`, or the metadata are damaged.
+    """
     with open_table(path, None, made_by) as file:
         raw = (file.schema_arrow.metadata or {}).get(METADATA_KEY)
-    return json.loads(raw) if raw else {}
+    remedy = _remedy(made_by, " -sf")
+    with parsing(lambda reason: f"{path} has damaged metadata ({reason}): {remedy}"):
+        return {} if raw is None else record(raw, keys)

@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import Any, NoReturn, cast
 
+from brido.utils.progress import show_messages
 from brido.utils.signals import Stopped, stop_at_signals
 
 _LONGEST_REASON = 300
@@ -164,6 +165,7 @@ def run_command(main: Callable[[], None]) -> None:
     and end with 128 and their number, as shells have it.
     """
     _write_any_sign()
+    show_messages()
     with stop_at_signals():
         try:
             main()

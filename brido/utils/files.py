@@ -10,6 +10,7 @@ import io
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -110,15 +111,37 @@ def _json(label: str, stream: io.BufferedReader) -> Iterator[Row]:
         yield from _array(label, "".join(lines))
         return
     if first.strip() == "{":
+        with suppress(BridoError):
+            _check_row(parse_row("".join(lines)))
         raise ValueError("an object stands on several lines: write one a line (`jq -c .` does)")
     for number, line in enumerate(lines, start):
         if not line.strip():
             continue
-        place, problem = f"{label} line {number}", undecoded(line)
+        place, problem, values = f"{label} line {number}", undecoded(line), {}
         try:
-            yield Row(place, {} if problem else parse_row(line), problem)
+            values = {} if problem else parse_row(line)
         except BridoError as error:
-            yield Row(place, {}, str(error))
+            problem = str(error)
+        if number == start:
+            _check_row(values)
+        yield Row(place, values, problem)
+
+
+def _check_row(values: dict[str, Any]) -> None:
+    """Raise ValueError, with the way out, if an object is a whole table in a well-known form."""
+    columns, rows = values.get("columns", values.get("schema")), values.get("data")
+    if isinstance(columns, list | dict) and isinstance(rows, list):
+        raise ValueError(
+            "one object holds the whole table, as pandas writes it with orient='split': write a "
+            "row a line (to_json(PATH, orient='records', lines=True))"
+        )
+    answered = values.get("rows")
+    first = answered[0] if isinstance(answered, list) and answered else values
+    if isinstance(first, dict) and {"row", "truncated_cells"} <= first.keys():
+        raise ValueError(
+            "it is an answer of a data set viewer, which cuts long texts (truncated_cells): fetch "
+            "the data set itself (data.source: hub), or its Parquet files"
+        )
 
 
 def _array(label: str, text: str) -> Iterator[Row]:

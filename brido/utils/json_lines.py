@@ -41,7 +41,8 @@ def _object(text: str | bytes, decoder: json.JSONDecoder) -> dict[str, Any]:
             value = decoder.decode(text)
         except json.JSONDecodeError as error:
             # Who reads lines names the line.
-            raise ValueError(f"{error.msg}: column {error.colno}") from None
+            more = " (one object a line: `jq -c .` does it)" * (error.msg == "Extra data")
+            raise ValueError(f"{error.msg}: column {error.colno}{more}") from None
     if not isinstance(value, dict):
         raise BridoError(f"a JSON object is expected, not {kind(value)}")
     return value

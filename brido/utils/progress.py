@@ -1,5 +1,6 @@
-"""Progress that a person reads: a bar on a terminal, one flushed line per interval elsewhere."""
+"""Progress that a person reads: a bar on a terminal, one message per interval elsewhere."""
 
+import logging
 import sys
 import time
 from collections.abc import Callable
@@ -122,6 +123,25 @@ def quiet(label: str, total: int | None, unit: str = "documents") -> Progress:
     return Progress(label, total, unit, shown=False)
 
 
+# What the library says goes here: no handler is its own, `show_messages` is for commands.
+LOGGER = logging.getLogger("brido")
+
+
 def say(message: str) -> None:
-    """Print one line of information on stderr at once."""
-    print(message, file=sys.stderr, flush=True)
+    """Say one line: at level WARNING what says that it is a warning, else at INFO."""
+    LOGGER.log(logging.WARNING if "warning: " in message else logging.INFO, "%s", message)
+
+
+class _Lines(logging.Handler):
+    """Each message is a line on the stderr of its moment, at once."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        print(record.getMessage(), file=sys.stderr, flush=True)
+
+
+def show_messages() -> None:
+    """From here on a command's or stage's messages are lines on stderr."""
+    if not any(isinstance(handler, _Lines) for handler in LOGGER.handlers):
+        LOGGER.addHandler(_Lines())
+    LOGGER.setLevel(logging.INFO)
+    LOGGER.propagate = False  # a library may configure the root, which would say all twice

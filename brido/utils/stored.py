@@ -2,10 +2,11 @@
 
 import json
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from brido.utils.errors import BridoError, first_line
+from brido.utils.errors import BridoError, first_line, quoted
 
 # More digits of a number would only make diffs noisy.
 DECIMALS = 6
@@ -21,17 +22,32 @@ def json_text(value: Any) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def read_json(path: Path, stage: str) -> Any:
-    """The content of a JSON file.
+def record(text: str | bytes, keys: Mapping[str, type]) -> dict[str, Any]:
+    """The JSON object in a text, with the keys of these types that it must have.
+
+    Raises:
+        ValueError: it is not JSON or no object, or a key is missing or of another type.
+    """
+    found = json.loads(text)
+    if not isinstance(found, dict):
+        raise ValueError(f"it holds {quoted(found)} in place of an object")
+    for key, wanted in keys.items():
+        if not isinstance(found.get(key), wanted):
+            raise ValueError(f"`{key}` is {quoted(found.get(key))}, not of type {wanted.__name__}")
+    return found
+
+
+def read_json(path: Path, stage: str, **keys: type) -> dict[str, Any]:
+    """The JSON object in a file of the project's own, with the keys that its reader needs.
 
     Raises:
         BridoError: it is missing or damaged; the message names the stage that makes it.
     """
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return record(path.read_text(encoding="utf-8"), keys)
     except FileNotFoundError:
         raise BridoError(f"{path} is missing: make it with `dvc repro {stage}`") from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise BridoError(
             f"{path} is damaged ({first_line(error)}): make it again with `dvc repro -sf {stage}`"
         ) from None

@@ -1,22 +1,35 @@
 """Sections pairwise, likelihood and scoring: what a candidate's score is made of."""
 
 from collections.abc import Iterator
+from importlib.metadata import entry_points
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from brido.utils.arguments import as_alpha, listing_alphas
+from brido.utils.errors import close_to
 from brido.utils.sections import Count, Exponent, Section, Share
 
 Alpha = Annotated[float, Field(allow_inf_nan=True), BeforeValidator(as_alpha)]
+
+# Another package brings a similarity by an entry point of this group, see docs/architecture.md.
+SIMILARITIES = "brido.similarities"
+OWN = ("harmonic_r1_r2", "mean_r1_r2_rlsum")
+
+
+def _known(name: str) -> str:
+    if name not in OWN and name not in (brought := entry_points(group=SIMILARITIES).names):
+        raise ValueError(f"{name!r} is no similarity here{close_to(name, [*OWN, *brought])}")
+    return name
 
 
 class PairwiseSettings(Section):
     """`pairwise`: R(x, y), the similarity of a pair."""
 
-    combination: Literal["harmonic_r1_r2", "mean_r1_r2_rlsum"] = Field(
+    combination: Annotated[str, AfterValidator(_known)] = Field(
         "harmonic_r1_r2",
-        description="Similarity of two texts: harmonic_r1_r2 (XSum) | mean_r1_r2_rlsum (CNN/DM).",
+        description="Similarity of two texts: harmonic_r1_r2 (XSum) | mean_r1_r2_rlsum (CNN/DM), "
+        "or one of another package.",
     )
     implementation: Literal["rouge_score", "pltrdy"] = Field(
         "rouge_score", description="ROUGE of rouge_score | pltrdy (the one that the paper names)."

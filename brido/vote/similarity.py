@@ -3,20 +3,22 @@
 `brido.rouge` knows texts and arrays only; this module adds tables and sentences.
 """
 
-from collections.abc import Sequence
-from functools import partial
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import cache, partial
+from importlib.metadata import entry_points
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from brido.rouge import similarity_batch, similarity_matrix
 from brido.rouge.pairwise import Combination
 from brido.tables import similarity_schema
 from brido.tables.join import Part, SplitTables, read_documents
-from brido.utils.errors import ArgumentError, BridoError
+from brido.utils.errors import ArgumentError, BridoError, quoted
 from brido.utils.text import one_sentence_a_line, split_sentences
-from brido.vote.settings import PairwiseSettings
+from brido.vote.settings import OWN, SIMILARITIES, PairwiseSettings
 from brido.work.worker import Advance, Result
 
 
@@ -73,26 +75,65 @@ class Comparer:
         how = settings.model_dump(exclude={"combination"})
         if self._sentences:
             similarity = sentence_votes(candidates, texts, settings.combination, **how)
+        elif settings.combination not in OWN:
+            pairs = zip(candidates, texts, strict=True)
+            similarity = np.stack([similarity_of(*pair, settings.combination) for pair in pairs])
         else:
             if needs_sentences(settings):
                 lines = partial(one_sentence_a_line, any_script=settings.tokenizer == "unicode")
                 candidates = [list(map(lines, row)) for row in candidates]
                 texts = list(map(lines, texts))
-            similarity = similarity_batch(candidates, texts, settings.combination, **how)
+            own = cast(Combination, settings.combination)
+            similarity = similarity_batch(candidates, texts, own, **how)
         similarity[missing, :, -1] = np.nan
         return similarity
+
+
+# The similarity of each pair of a prediction and its target.
+Similarity = Callable[[list[str], list[str]], Sequence[float]]
+
+
+@cache
+def _brought(name: str) -> Similarity:
+    return entry_points(group=SIMILARITIES)[name].load()
+
+
+def similarity_of(
+    texts: Sequence[str], reference: str, combination: str, **how: Any
+) -> NDArray[np.float32]:
+    """The matrix [N, N + 1] of `brido.rouge.similarity_matrix`, or by another package's similarity.
+
+    Raises:
+        BridoError: that similarity does not give a finite number for each pair.
+    """
+    if combination in OWN:
+        return similarity_matrix(texts, reference, cast(Combination, combination), **how)
+    compared = ~np.eye(len(texts), len(texts) + 1, dtype=bool)
+    compared[:, -1] = bool(reference)
+    rows, columns = np.nonzero(compared)
+    every = [*texts, reference]
+    found = _brought(combination)([every[row] for row in rows], [every[one] for one in columns])
+    values = np.asarray(found, np.float64)
+    if values.shape != rows.shape or not np.isfinite(values).all():
+        raise BridoError(
+            f"pairwise.combination: {combination} must give a finite number for each of "
+            f"{len(rows):,} pairs of texts, not {quoted(found)}"
+        )
+    result = np.zeros(compared.shape, np.float32)
+    result[compared] = values
+    return result
 
 
 def sentence_votes(
     candidates: Sequence[Sequence[str]],
     references: Sequence[str],
-    combination: Combination,
+    combination: str,
     **how: Any,
 ) -> np.ndarray:
     """The similarity of texts computed from their sentences, float32 [D, N, N + 1].
 
     See `sentence_similarity`. Two sentences are compared as two texts are elsewhere (`how` goes to
-    `brido.rouge.similarity_matrix`).
+    `similarity_of`).
     """
     result = []
     any_script = how.get("tokenizer") == "unicode"
@@ -102,7 +143,7 @@ def sentence_votes(
         sentences = [sentence for own in split for sentence in own]
         values = np.zeros((len(sentences), len(sentences)))
         if sentences:
-            values = similarity_matrix(sentences, "", combination, **how)[:, :-1].astype(float)
+            values = similarity_of(sentences, "", combination, **how)[:, :-1].astype(float)
             # The matrix lacks its diagonal: no sentence is compared with its own text.
         size = len(texts)
         own = owners < size

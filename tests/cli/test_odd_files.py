@@ -107,6 +107,23 @@ def test_what_no_command_reads(command, name, folder):
     assert name in refused(*command, name)
 
 
+VIEWER = {"row_idx": 0, "row": ROW, "truncated_cells": ["document"]}
+TABLES = {
+    "viewer.json": ({"features": [], "rows": [VIEWER], "num_rows_total": 9}, "source: hub"),
+    "rows.jsonl": (VIEWER, "source: hub"),
+    "split.json": ({"columns": ["document"], "index": [0], "data": [["A cat."]]}, "lines=True"),
+    "table.json": ({"schema": {"fields": []}, "data": [{"document": "A cat."}]}, "lines=True"),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("indent", [None, 1])
+def test_one_object_with_a_whole_table_is_told_from_rows(folder, name, indent):
+    content, way_out = TABLES[name]
+    (folder / name).write_text(json.dumps(content, indent=indent))
+    assert way_out in refused("score", name)
+
+
 def test_bytes_of_parquet_are_texts_or_refused():
     texts = [[text.encode() for text in row["candidates"]] for row in ROWS]
     pq.write_table(pa.table({"id": ["0", "1", "2"], "candidates": texts}), "bytes.parquet")

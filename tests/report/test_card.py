@@ -1,5 +1,6 @@
 """The model card: what it says, whose it is, and the folder that can be pushed as it is."""
 
+import json
 import re
 import shutil
 from pathlib import Path
@@ -39,7 +40,9 @@ def test_the_card_says_base_data_settings_metrics_and_limits(project: Path) -> N
     card = (project / "report/model_card.md").read_text()
     _, header, text = card.split("---\n", 2)
     assert YAML(typ="safe").load(header) == {
+        "language": "en",
         "library_name": "transformers",
+        "pipeline_tag": "summarization",
         "tags": ["summarization", "brido"],
     }
     assert re.findall("^## (.*)$", text, re.MULTILINE) == ["Settings", "Metrics", "Limits"]
@@ -63,7 +66,12 @@ def test_the_card_says_base_data_settings_metrics_and_limits(project: Path) -> N
 
 def test_a_hub_model_is_named_and_a_folder_by_its_last_part_alone(project: Path) -> None:
     for source, found, header, line in (
-        ("some/model", '{"commit": "abc"}', "base_model: some/model", "Base: `some/model`, commit"),
+        (
+            "some/model",
+            '{"commit": "abc", "license": "mit", "language": "de"}',
+            "base_model: some/model\nlanguage: de\nlibrary_name: transformers\nlicense: mit\n",
+            "Base: `some/model`, commit",
+        ),
         ("somebody/bart", "{}", None, "Base: `bart`"),
         ("/home/somebody/bart", "{}", None, "Base: `bart`"),
     ):
@@ -79,11 +87,20 @@ def test_a_hub_model_is_named_and_a_folder_by_its_last_part_alone(project: Path)
 def test_the_exported_folder_is_the_model_with_its_card(project: Path) -> None:
     chosen = project / "data/chosen"
     before = {path.name: path.read_bytes() for path in chosen.iterdir()}
+    stored = dict(before)
     invoke(command, ["--output", "my/model"])
     made = {path.name: path.read_bytes() for path in Path("my/model").iterdir()}
     assert made.pop("README.md") == (project / "report/model_card.md").read_bytes()
+    # Other programs decode as the run did; they count new tokens, and no start token.
+    told = json.loads(made.pop("generation_config.json"))
+    assert (
+        told["max_new_tokens"] == json.loads(before.pop("generation_config.json"))["max_length"] - 1
+    )
+    assert (told["num_beams"], told["do_sample"]) == (1, False)
+    assert "max_length" not in told
     # The stage's own output stays what DVC knows.
-    assert made == before == {path.name: path.read_bytes() for path in chosen.iterdir()}
+    assert made == before
+    assert stored == {path.name: path.read_bytes() for path in chosen.iterdir()}
     with pytest.raises(BridoError, match="my/model is there already"):
         invoke(command, ["--output", "my/model"])
 
@@ -149,6 +166,7 @@ def test_the_card_of_base_says_that_nothing_was_trained(project: Path) -> None:
     assert "weights of the checkpoint `base`" in card
     assert "how much the others agree" not in card
     assert "training run" not in card
+    assert "scoring.alpha" not in card
     assert re.search("^# .*`base`$", card, re.MULTILINE)
     # One column of numbers, and no difference.
     assert "| | base |" in card

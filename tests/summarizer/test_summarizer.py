@@ -9,12 +9,13 @@ from itertools import combinations
 import numpy as np
 import pytest
 import small_project
+import torch
 from rouge_score.rouge_scorer import RougeScorer
 
 import brido
 from brido.candidates.local import Generator
 from brido.models.settings import ReadingSettings
-from brido.search import SearchSettings
+from brido.search import SearchSettings, diverse_beam_search
 from brido.search.settings import GuidanceSettings
 from brido.summarizer import Summarizer, Summary
 from brido.summarizer.election import elect
@@ -70,7 +71,26 @@ def test_what_is_known_of_a_summary(summarizer):
     assert blank == Summary("")
     # 36 words, of which a model with 20 tokens reads 18 and <s>, </s>.
     assert (short.cut, long.cut) == (0.0, 0.5)
-    assert short.agreement is None
+    assert short.agreement is blank.log_probability is None
+
+
+@pytest.mark.parametrize("penalty", [0.0, 2.0])
+def test_the_log_probability_is_the_models_own(folder, penalty):
+    """Token by token, without our search; its settings force the first token."""
+    changes = {"length_penalty": penalty, "max_length": 8}
+    own = Summarizer.load(folder, device="cpu", changes=changes)
+    (found,) = own.summarize(TEXTS[:1])
+    language, search = own._writer.language, own._writing.search
+    with torch.inference_mode():
+        read = language.read(TEXTS[:1])
+        found_by = diverse_beam_search(language.model, read.ids, read.mask, search)
+        written = found_by.sequences[0, :1]
+        logits = language.model(read.ids, read.mask, decoder_input_ids=written[:, :-1]).logits
+        each = logits.log_softmax(-1).gather(2, written[:, 1:, None])[0, :, 0]
+    assert language.text(written) == [found.text]
+    assert 1 < len(each) < 7  # the end is not forced
+    assert found.log_probability == pytest.approx(float(each[1:].sum() / len(each)), abs=1e-5)
+    assert found.as_row()["log_probability"] == round(found.log_probability, 4)
 
 
 def test_unsupported_mentions_have_their_places(monkeypatch, folder):
@@ -96,6 +116,7 @@ def test_unsupported_mentions_have_their_places(monkeypatch, folder):
             {"type": "name", "text": "Leeds", "start": 14, "end": 19},
         ],
         "flaw": "",
+        "log_probability": round(summary.log_probability, 4),
     }
 
 

@@ -228,6 +228,11 @@ def test_tables_that_name_no_candidates_are_read(tmp_path, about):
     write_table(tables.scores, [rows], SCORES, {"candidates": ""})
     with pytest.raises(BridoError, match="other candidates"):
         list(read_documents(tables, ["candidates", "scores"]))
+    # A pool of stage pool: what its tables do not say cannot be checked, and is made again.
+    write_table(tables.pool, [[pool_row(name) for name in "abc"]], POOL, {"num_candidates": N})
+    write_table(tables.scores, [rows], SCORES, about)
+    with pytest.raises(BridoError, match="from which candidates .*`dvc repro -sf score`"):
+        list(read_documents(tables, ["candidates", "scores"]))
     # A damaged pool is named, and not the tables that were made of the whole one.
     tables.pool.write_bytes(tables.pool.read_bytes()[:-9])
     with pytest.raises(BridoError, match="not a readable Parquet file .*`dvc repro pool`"):

@@ -91,6 +91,14 @@ def test_evaluation_values_may_be_null_but_ids_may_not(tmp_path):
     assert tables.read_rows(tmp_path / "e", schema, "evaluate")[0]["r1"] is None
 
 
+@pytest.mark.parametrize("raw", [b"x", b"", b"[1]", b"null", b'{"signature": 3}', b"{}"])
+def test_metadata_that_nobody_wrote_are_refused(tmp_path, raw):
+    path, schema = tmp_path / "e", tables.SCORES.with_metadata({b"brido": raw})
+    pq.write_table(pa.Table.from_pylist([], schema), path)
+    with pytest.raises(BridoError, match="damaged metadata .*`dvc repro -sf evaluate`"):
+        tables.read_metadata(path, "evaluate", signature=dict)
+
+
 def test_extra_columns_are_allowed_on_read(tmp_path):
     row = {"id": "a", "document": "d", "summary": "s", "references": ["s"]}
     fact = {"slot": "town", "type": "place", "value": "X", "in_document": True}

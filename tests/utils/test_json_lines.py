@@ -17,6 +17,7 @@ from brido.utils.json_lines import kind, parse_object, parse_row
         ('{"\\udc00": 1}', "surrogate"),
         ("[1]", "a list"),
         ('{"id":', "not JSON"),
+        ('{"id": 1} {"id": 2}', "one object a line"),
         ("[" * 100_000, "nested"),
     ],
 )

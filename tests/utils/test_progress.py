@@ -2,6 +2,8 @@
 
 import errno
 import os
+import subprocess
+import sys
 
 import pytest
 
@@ -41,6 +43,17 @@ def test_quiet_progress_counts_and_shows_nothing(capfd):
         progress.advance(3)
     assert (progress.skipped, progress.done) == (1, 3)
     assert capfd.readouterr() == ("", "")
+
+
+def test_a_program_that_imports_brido_hears_its_warnings_and_may_ask_for_the_rest():
+    speak = "from brido.utils.progress import say; say('begun'); say('train: warning: slow')"
+    asked = "import logging; logging.basicConfig(level='INFO', format='%(name)s %(message)s'); "
+    for code, heard in (
+        (speak, "train: warning: slow\n"),
+        (asked + speak, "brido begun\nbrido train: warning: slow\n"),
+    ):
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        assert (done.stdout, done.stderr) == ("", heard)
 
 
 def test_a_librarys_file_on_a_full_disk_is_a_sentence_too(capsys):

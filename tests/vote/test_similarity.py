@@ -25,6 +25,40 @@ REFERENCES = {
 
 
 @pytest.fixture
+def installed(tmp_path, monkeypatch):
+    """A package as pip leaves it: a similarity that compares lengths, and one without numbers."""
+    about = tmp_path / "site/lengths-1.0.dist-info"
+    about.mkdir(parents=True)
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: lengths\nVersion: 1.0\n")
+    names = "[brido.similarities]\nlengths = lengths:ratio\nbroken = lengths:broken\n"
+    (about / "entry_points.txt").write_text(names)
+    (about.parent / "lengths.py").write_text(
+        "def ratio(texts, targets):\n"
+        "    return [min(len(a) / len(b), 1) for a, b in zip(texts, targets, strict=True)]\n"
+        "def broken(texts, targets): return [float('nan')] * len(texts)\n"
+    )
+    monkeypatch.syspath_prepend(about.parent)
+
+
+def test_the_similarity_of_another_package(installed, tables):
+    (part,) = parts_of(tables, 9)
+    names, found = compared(tables, part, combination="lengths")
+    for name, matrix in zip(names, found, strict=True):
+        texts = [*TEXTS[name], REFERENCES[name]]
+        assert matrix[0, 1] == np.float32(min(len(texts[0]) / len(texts[1]), 1))
+        assert matrix[0, 0] == matrix[1, 1] == 0
+        last = np.nan if texts[2] is None else np.float32(min(len(texts[1]) / len(texts[2]), 1))
+        np.testing.assert_equal(matrix[1, 2], last)
+    # A text of sentences: each with the best match of the other text.
+    _, found = compared(tables, part, "sentence", combination="lengths")
+    assert found[0, 0, 1] == np.float32((10 / 13 + 7 / 13) / 2)
+    with pytest.raises(BridoError, match="broken must give a finite number for each of 4 pairs"):
+        compared(tables, part, combination="broken")
+    with pytest.raises(ValueError, match="lenght.*did you mean lengths"):
+        PairwiseSettings(combination="lenghts")
+
+
+@pytest.fixture
 def tables(tmp_path):
     split = SplitTables.at(tmp_path, "train")
     corpus = [

@@ -73,7 +73,7 @@ def _chosen(changes: Mapping[str, Any]) -> ChosenModel:
             "it again with `dvc repro -sf choose`"
         )
     usage = usage_in(CHOSEN, changes)
-    name = usage.system or read_json(CHOICE, "choose").get("chosen")
+    name = usage.system or read_json(CHOICE, "choose", chosen=str)["chosen"]
     about = f"{CHOSEN}: system {name}, which the run chose ({CHOICE})"
     if not PARAMS_FILE.is_file():
         return ChosenModel(CHOSEN, usage, about)
