@@ -34,7 +34,10 @@ BAD_ROWS = [
     (row(1, document="['One.', 'Two.']"), "document is a list as Python writes it, not a text"),
     (row(1, summary="['One.'\n 'Two.']"), "summary is a list as Python writes it, not a text"),
     (row(1, document="b'One. Two.' "), "document is bytes as Python writes them, not a text"),
-    (row(1, summary='{"text": ["A.",\n "B."]}'), "summary is an object as JSON or Python writes it"),
+    (
+        row(1, summary='{"text": ["A.",\n "B."]}'),
+        "summary is an object as JSON or Python writes it, not a text",
+    ),
     (row(1, summary=12.5), "summary is a number, not a text"),
     (row(1, document={"0": "One."}), "document is an object, not a text"),
     (row(1, document=[{"turn": "One."}]), "document is a list, not a text"),
