@@ -81,15 +81,7 @@ class ConsensusReward:
         Raises:
             ArgumentError: the lists are not equally long, or a completion is no text.
         """
-        if self.end_tokens is not None and completion_ids is None:
-            raise ArgumentError("end_tokens need completion_ids, the tokens of each completion")
-        ids = [()] * len(completions) if completion_ids is None else completion_ids
-        if not len(prompts) == len(completions) == len(ids):
-            raise ArgumentError(
-                f"{len(prompts)} prompts and {len(completions)} completions: give a prompt for "
-                "each completion (and its completion_ids, if you give any)"
-            )
-        local = [self._read(*one) for one in zip(prompts, completions, ids, strict=True)]
+        local = self._read(prompts, completions, completion_ids)
         if self.tokenizer == "rouge_score":
             share = unseen_share([row.text for row in local if row.text])
             if warning := unseen_warning(share, "Set tokenizer='unicode'"):
@@ -112,7 +104,20 @@ class ConsensusReward:
             columns["log_metric"]("consensus/unscored", rewards.count(None) / len(rows))
         return rewards[first : first + len(local)]
 
-    def _read(self, prompt: Any, completion: Any, tokens: Sequence[int]) -> _Completion:
+    def _read(
+        self, prompts: Sequence[Any], completions: Sequence[Any], ids: Sequence[Any] | None
+    ) -> list[_Completion]:
+        if self.end_tokens is not None and ids is None:
+            raise ArgumentError("end_tokens need completion_ids, the tokens of each completion")
+        ids = [()] * len(completions) if ids is None else ids
+        if not len(prompts) == len(completions) == len(ids):
+            raise ArgumentError(
+                f"{len(prompts)} prompts and {len(completions)} completions: give a prompt for "
+                "each completion (and its completion_ids, if you give any)"
+            )
+        return [self._one(*one) for one in zip(prompts, completions, ids, strict=True)]
+
+    def _one(self, prompt: Any, completion: Any, tokens: Sequence[int]) -> _Completion:
         """A completion; of messages the last one counts, its parts of text joined."""
         content = completion
         if isinstance(completion, list) and completion and isinstance(completion[-1], dict):
