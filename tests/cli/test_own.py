@@ -380,7 +380,7 @@ def planned(checkout: Path, count: int, name: str, how: speed.Speed, minutes: fl
     """The plan for so many abstracts, a model and its speed."""
     write_jsonl(checkout / "a.jsonl", abstracts(count))
     data, found = look({"train": ["a.jsonl"]}, "abstract", ["tldr"]), model.find_model(name)
-    recipe = replace(write.recipe_of(found, True), others=others)
+    recipe = replace(plan.Recipe.of(found, True), others=others)
     return plan.make_plan(data, found, limits.find_limits(data, found), how, gpu, recipe, minutes)
 
 
@@ -407,7 +407,7 @@ def test_a_guided_system_costs_as_many_readings_as_it_reads_documents(checkout) 
     made = planned(checkout, 300, "chat", FAST, 500)
     assert made.variants == ("short", "guided")
     data, found = look({"train": ["a.jsonl"]}, "abstract", ["tldr"]), model.find_model("chat")
-    recipe, sizes = write.recipe_of(found, True), limits.find_limits(data, found)
+    recipe, sizes = plan.Recipe.of(found, True), limits.find_limits(data, found)
 
     def seconds(*variants: str) -> float:
         return plan.seconds_of(replace(made, variants=variants), data, sizes, FAST, recipe)

@@ -8,6 +8,7 @@ from brido.cli.init.data import Data
 from brido.cli.init.limits import Limits
 from brido.cli.init.model import Model
 from brido.cli.init.speed import Speed
+from brido.settings.presets import read_preset
 
 # A run may take between so many times what is reckoned: other programs, longer texts than half.
 RANGE = (0.7, 1.3)
@@ -16,8 +17,6 @@ RANGE = (0.7, 1.3)
 _START, _SHARED, _OF_TUNED, _OF_OTHERS = 6, 14, 6, 4
 # A training run validates before its first update and after its last, on so many documents.
 _VALIDATIONS, VALIDATED = 2, 16
-# Validation documents with candidates, for training's own measures.
-_LOOKED_AT = 40
 # Without the backward pass scoring is a third of learning.
 _FORWARD = 1 / 3
 # Systems of every run; the control tells what the order of the candidates is worth.
@@ -27,8 +26,9 @@ _ALWAYS = ("vote", "control")
 _REFERENCES, _SEEN, _EPOCHS = (48, 75, 110, 160, 250, 400, 700, 1200, 2000), 96, 3
 # The embedded model learns from scratch, which takes too long from more.
 _FROM_SCRATCH = 2000
-# The smallest run, and how it grows: the most wanted first. A GPU has room for more.
-_SMALLEST = {"evaluated": 40, "candidates": 6, "train": 32}
+# The smallest run, with the validation documents that training's own measures look at, and what it
+# grows by. A GPU has room for more.
+_SMALLEST = {"evaluated": 40, "candidates": 6, "train": 32, "looked_at": 40}
 _CANDIDATES = ({"candidates": 8, "train": 48}, {"candidates": 12, "train": 64})
 _CANDIDATES_ON_GPU = ({"candidates": 16, "train": 1000},)
 
@@ -49,6 +49,22 @@ class Recipe:
     tuned: tuple[str, ...]
     variants: dict[str, int]
 
+    @classmethod
+    def of(cls, model: Model, labelled: bool) -> "Recipe":
+        """labelled: whether there are references, without which none can weigh in an order."""
+        preset = read_preset(model.preset)
+        tuned = {name: changes.get("scoring", {}) for name, changes in preset["tuned"].items()}
+        guidance = {name: has.get("guidance", {}) for name, has in preset["variants"].items()}
+        return cls(
+            preset["decoding"]["num_beams"],
+            preset["checkpoints"]["base"].get("embedded", {}).get("epochs", 0),
+            preset["likelihood"]["others"],
+            # Encoder-decoders: how many are enough was not measured.
+            preset["documents"]["train"] if model.form == "decoder_only" else None,
+            tuple(name for name, scoring in tuned.items() if labelled or not scoring.get("alpha")),
+            {name: 1 + has.get("others", 0) for name, has in guidance.items()},
+        )
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -59,12 +75,12 @@ class Plan:
     what base learns from first, and how often (0: not at all). seconds: None if not known.
     """
 
-    evaluated: int
-    candidates: int
-    train: int
-    looked_at: int
-    references: int
-    epochs: int
+    evaluated: int = 0
+    candidates: int = 0
+    train: int = 0
+    looked_at: int = 0
+    references: int = 0
+    epochs: int = 0
     tuned: tuple[str, ...] = _ALWAYS
     variants: tuple[str, ...] = ()
     seconds: float | None = None
@@ -76,94 +92,71 @@ def make_plan(
 ) -> Plan:  # fmt: skip
     """Return the largest run of at most so many minutes, or the smallest one if none is so short.
 
-    First base learns from more references, then there are more candidates and measured documents,
-    then more systems, then base learns again. Without a speed nothing is known to be too long for
-    the small embedded model, and everything for another one.
+    Without a speed nothing is known to be too long for the small embedded model, and everything for
+    another one.
     """
     counts = data.documents
     most = {
         "evaluated": max(counts["validation"], counts["test"]),
         "train": min(counts["train"], recipe.train or counts["train"]),
-        "references": counts["train"],
+        "looked_at": counts["validation"],
     }
-    sizes = {name: min(size, most.get(name, size)) for name, size in _SMALLEST.items()}
-    learns = bool(data.summaries) and (model.form == "embedded" or model.learns_first)
-    if not learns:
-        references = [0]
-    elif model.form == "embedded":
-        references = [min(counts["train"], _FROM_SCRATCH)]
-    else:
-        references = sorted({min(size, counts["train"]) for size in (*_REFERENCES, 10**9)})
-
-    def timed(plan: Plan) -> Plan:
-        seconds = seconds_of(plan, data, limits, speed, recipe) if speed else None
-        return replace(plan, seconds=seconds)
-
-    def fits(plan: Plan) -> bool:
-        if plan.seconds is None:
-            return model.form == "embedded"
-        return plan.seconds * RANGE[1] <= 60 * minutes
-
-    looked_at = min(sizes["evaluated"], counts["validation"], _LOOKED_AT)
-    epochs = _epochs(references[0], model, recipe)
-    plan = timed(
-        Plan(
-            sizes["evaluated"],
-            sizes["candidates"],
-            sizes["train"],
-            looked_at,
-            references[0],
-            epochs,
-        )
-    )
-    for count in references[1:]:
-        larger = replace(plan, references=count, epochs=_epochs(count, model, recipe))
-        plan = _if_it_fits(plan, timed(larger), fits)
-    for step in _growth(recipe, on_gpu, learns and model.form != "embedded"):
-        plan = _if_it_fits(plan, timed(replace(plan, **_grown(plan, step, most, recipe))), fits)
+    plan = None
+    for step in _steps(data, model, recipe, on_gpu):
+        larger = _grown(plan or Plan(), step, most, recipe)
+        if speed:
+            seconds = seconds_of(larger, data, limits, speed, recipe)
+            larger, fits = replace(larger, seconds=seconds), seconds * RANGE[1] <= 60 * minutes
+        else:
+            fits = model.form == "embedded"
+        plan = larger if fits or plan is None else plan
+    assert plan is not None
     return plan
 
 
-def _if_it_fits(plan: Plan, larger: Plan, fits: Any) -> Plan:
-    return larger if fits(larger) else plan
-
-
-def _epochs(references: int, model: Model, recipe: Recipe) -> int:
+def _steps(data: Data, model: Model, recipe: Recipe, on_gpu: bool) -> Iterator[dict[str, Any]]:
+    """The smallest run, and what it grows by, step by step."""
+    train = data.documents["train"]
     if model.form == "embedded":
-        return recipe.epochs
-    return min(_EPOCHS, -(-_SEEN // references)) if references else 0
-
-
-def _growth(recipe: Recipe, on_gpu: bool, learns: bool) -> Iterator[dict[str, Any]]:
-    """How a run grows, step by step; learns: base may learn again."""
+        first, *more = [{"references": min(train, _FROM_SCRATCH), "epochs": recipe.epochs}]
+    elif data.summaries and model.learns_first:
+        sizes = sorted({min(size, train) for size in (*_REFERENCES, train)})
+        first, *more = [
+            {"references": size, "epochs": min(_EPOCHS, -(-_SEEN // size))} for size in sizes
+        ]
+    else:
+        first, more = {}, []
+    yield _SMALLEST | first
+    yield from more
     yield from (*_CANDIDATES, *(_CANDIDATES_ON_GPU if on_gpu else ()))
     yield {"evaluated": 60}
-    guided = [name for name, sources in recipe.variants.items() if sources > 1]
-    yield from ({"variants": name} for name in recipe.variants if name not in guided)
-    for number, name in enumerate(name for name in recipe.tuned if name not in _ALWAYS):
-        yield {"tuned": name}
-        if number == 0:
-            yield {"evaluated": 100}
-            # It takes as long as several others, so it must not take their place.
-            yield from ({"variants": name} for name in guided)
+    yield from ({"variants": name} for name, sources in recipe.variants.items() if sources == 1)
+    optional = [name for name in recipe.tuned if name not in _ALWAYS]
+    yield from ({"tuned": name} for name in optional[:1])
+    yield {"evaluated": 100}
+    # It takes as long as several others, so it must not take their place.
+    yield from ({"variants": name} for name, sources in recipe.variants.items() if sources > 1)
+    yield from ({"tuned": name} for name in optional[1:])
     yield {"evaluated": 300 if on_gpu else 100}
-    yield from ({"epochs": epochs} for epochs in range(2, _EPOCHS + 1) if learns)
+    if model.form != "embedded" and first:
+        yield from ({"epochs": epochs} for epochs in range(2, _EPOCHS + 1))
 
 
-def _grown(
-    plan: Plan, step: dict[str, Any], most: dict[str, int], recipe: Recipe
-) -> dict[str, Any]:
-    """The fields of a plan after a step: no number gets smaller or more than there are."""
+def _grown(plan: Plan, step: dict[str, Any], most: dict[str, int], recipe: Recipe) -> Plan:
+    """A plan after a step. No number gets smaller, or more than there are.
+
+    Of more references fewer epochs are enough.
+    """
     fields: dict[str, Any] = {}
     for name, value in step.items():
         known = getattr(plan, name)
-        if name == "variants":
-            fields[name] = (*known, value)
-        elif name == "tuned":  # in the recipe's order
-            fields[name] = tuple(each for each in recipe.tuned if each in (*known, value))
+        if isinstance(known, tuple):  # in the recipe's order
+            every = recipe.tuned if name == "tuned" else recipe.variants
+            fields[name] = tuple(each for each in every if each in (*known, value))
         else:
-            fields[name] = max(known, min(value, most.get(name, value)))
-    return fields
+            fewest = 0 if "references" in step else known
+            fields[name] = max(fewest, min(value, most.get(name, value)))
+    return replace(plan, **fields)
 
 
 def seconds_of(plan: Plan, data: Data, limits: Limits, speed: Speed, recipe: Recipe) -> float:

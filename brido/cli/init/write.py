@@ -63,7 +63,7 @@ def write(
             )
         limits = find_limits(data, found)
         tell_data(data, found, limits)
-        recipe = recipe_of(found, bool(data.summaries))
+        recipe = Recipe.of(found, bool(data.summaries))
         plan = plan_for(data, found, limits, recipe, minutes)
         text = params_text(data, found, limits, plan)
         check_params(YAML(typ="safe").load(text))
@@ -85,32 +85,6 @@ def write(
 def _whole(path: str) -> str:
     """A path or glob that holds in every working directory; an empty one stays as it is."""
     return str(user_path(path).absolute()) if path.strip() else path
-
-
-def recipe_of(model: Model, labelled: bool) -> Recipe:
-    """What the preset of this kind of model says of a run's size.
-
-    labelled: whether there are references, without which none can have a weight in an order.
-    """
-    preset = read_preset(model.preset)
-    tuned = [
-        name
-        for name, changes in preset["tuned"].items()
-        if labelled or not changes.get("scoring", {}).get("alpha")
-    ]
-    variants = {
-        name: 1 + changes.get("guidance", {}).get("others", 0)
-        for name, changes in preset["variants"].items()
-    }
-    return Recipe(
-        preset["decoding"]["num_beams"],
-        preset["checkpoints"]["base"].get("embedded", {}).get("epochs", 0),
-        preset["likelihood"]["others"],
-        # Encoder-decoders: how many are enough was not measured.
-        preset["documents"]["train"] if model.form == "decoder_only" else None,
-        tuple(tuned),
-        variants,
-    )
 
 
 def plan_for(data: Data, model: Model, limits: Limits, recipe: Recipe, minutes: float) -> Plan:
