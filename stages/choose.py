@@ -89,6 +89,8 @@ def store(params: Params, system: str, lines: list[str]) -> None:
         weights_of(paths.checkpoint("base")),
         "\n".join(lines),
         params.data.lowercase,
+        params.checked_of(system),
+        params.candidates_of(system),
     )
     with atomic_folder(paths.CHOSEN) as folder:
         write_model(model, folder, usage)

@@ -2,13 +2,14 @@
 
     python -m stages.decode SYSTEM
 
-SYSTEM is base, a key of `tuned`, or a key of `variants`, which has decoding of its own.
+SYSTEM is base, or a key of `tuned`.
 
 Several GPUs work side by side (see `runtime.workers`).
 """
 
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from brido.candidates.decoding import search_settings
 from brido.candidates.documents import SplitDocuments, WritingWork, cut_warning, shard_keys
@@ -30,25 +31,30 @@ COUNTS = (
     *("truncated_sources", "unread_thousandths", "empty_documents", "empty_summaries"),
     "halved_batches",
 )
+# Of summaries that are checked: candidates that took a summary's place, summaries that fail.
+OWN_COUNTS = ("replaced", "flagged")
 
 
 def main() -> None:
     """Write data/decoded/SYSTEM/{validation,test}.parquet for the system on the command line."""
     params = load_params()
-    known = ["base", *params.variants, *params.tuned]
-    system = name_given("decode", "SYSTEM", known, "base, a key of `tuned` or `variants`")
+    system = name_given("decode", "SYSTEM", ["base", *params.tuned], "base or a key of `tuned`")
     if system == "base" and paths.is_left_empty(paths.checkpoint("base")):
         with atomic_folder(paths.decoded_folder("base")):
             say("decode base: checkpoints.base.source is none: there are no summaries of base")
         return
-    if params.model_of(system) == "base":
-        paths.check_base(f"decode {system}")
     decode(params, system)
 
 
-def decode(params: Params, system: str) -> None:
-    """Decode both splits with the system's checkpoint; a variant has its own decoding."""
-    from brido.candidates.local import SummaryWorker
+def decode(
+    params: Params, system: str, make_worker: Any = None, about: dict[str, Any] | None = None
+) -> None:
+    """Decode both splits with the system's checkpoint and what a variant changes.
+
+    make_worker: a `SummaryWorker` of the variant's own, which counts what its rows came of; about:
+    the settings that it has beside a SummaryWorker's, for the table's metadata.
+    """
+    from brido.candidates.workers import SummaryWorker
 
     runtime, reading = params.runtime, params.reading_of(system)
     folder = paths.checkpoint(params.model_of(system))
@@ -57,17 +63,19 @@ def decode(params: Params, system: str) -> None:
     settings = SearchSettings(**used, num_return_sequences=1, count_prompt=False)
     writing = WritingWork.of(settings, reading, guidance)
     units = {split: own.units(runtime, writing) for split, own in documents.items()}
-    keys = shard_keys([used, reading, guidance], [folder, Path(__file__)], documents, units)
+    decides = [used, reading, guidance, *(about or {}).values()]
+    keys = shard_keys(decides, [folder, Path(__file__)], documents, units)
     work = Splits(f"decode/{system}", fingerprint(keys), DECODED, units, keys)
-    make = partial(SummaryWorker, folder, reading, runtime, settings, guidance)
+    make = partial(make_worker or SummaryWorker, folder, reading, runtime, settings, guidance)
     work.run(make, model_workers(runtime), f"decode {system}", runtime.log_seconds)
     for split in SPLITS:
-        totals = {name: work.totals(split)[name] for name in COUNTS}
+        counted = work.totals(split)
+        totals = {name: counted[name] for name in (*COUNTS, *(OWN_COUNTS if about else ()))}
         count = len(documents[split].ids)
         label = f"decode {system} {split}"
         _check_that_it_writes(label, folder, count - totals["empty_documents"], totals)
-        about = {"decoding": used, "reading": reading.model_dump(mode="json")}
-        metadata = about | {"documents": count} | totals
+        metadata = {"decoding": used, "reading": reading.model_dump(mode="json")}
+        metadata |= {"documents": count} | totals | (about or {})
         if guidance:
             metadata["guidance"] = guidance.model_dump(mode="json")
         work.write(split, paths.decoded(system, split), metadata)

@@ -7,12 +7,13 @@ store holds. A run that is killed asks again for calls in flight alone.
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from brido.candidates.cleaning import clean
 from brido.candidates.documents import DocumentPart, SplitDocuments
-from brido.candidates.settings import EndpointGeneration
+from brido.candidates.settings import AskedSettings
 from brido.endpoint import Answer, AskedModel, CallPlan, Client
 from brido.endpoint.settings import EndpointRuntime, answer_limit, runtime_problems
 from brido.models.chats import messages
@@ -30,20 +31,21 @@ _PART = 200
 # Ends that need no word beside them.
 _KNOWN_ENDS = {"stop", "unsaid", "length", "refused"}
 _TOOLS = {"tool_calls", "function_call", "tool_use"}
+# Rows of the candidates table, and counts of them.
+Answers = tuple[list[dict[str, Any]], dict[str, Any]]
 
 
 class Asker(NamedTuple):
-    """One source's questions: who is asked, how, and on whose behalf; picklable."""
+    """One source's or system's questions: who is asked, how, and on whose behalf; picklable.
 
-    name: str
-    settings: EndpointGeneration
+    section: of params.yaml, which errors name. samples: answers to each question.
+    """
+
+    section: str
+    settings: AskedSettings
+    samples: int
     reading: ReadingSettings
     runtime: EndpointRuntime
-
-    @property
-    def section(self) -> str:
-        """The section of params.yaml that errors name."""
-        return f"generation.{self.name}"
 
     @property
     def model(self) -> AskedModel:
@@ -56,7 +58,12 @@ class Asker(NamedTuple):
         limit = answer_limit(settings.max_answer_tokens, settings.extra_parameters)
         return Client(self.section, self.model, store, self.runtime, limit)
 
-    def ask(self, documents: Sequence[SplitDocuments], interval: float) -> None:
+    def ask(self, documents: Iterable[SplitDocuments], interval: float) -> None:
+        """Ask for every answer that the store lacks about all documents; see `ask_about`."""
+        parts = (part for split in documents for part in split.parts(_PART))
+        self.ask_about((text for part in parts for _, text in part.read()), interval)
+
+    def ask_about(self, documents: Iterable[str], interval: float) -> None:
         """Ask for every answer that the store lacks.
 
         Raises:
@@ -66,13 +73,7 @@ class Asker(NamedTuple):
         """
         if problems := runtime_problems(self.runtime):
             raise BridoError.from_problems(f"{self.section} cannot start:", problems)
-        size = self.settings.num_candidates
-        texts = [
-            break_control_tokens(text)
-            for split in documents
-            for part in split.parts(_PART)
-            for _, text in part.read()
-        ]
+        texts = [break_control_tokens(text) for text in documents]
         if spelling := sum(count > 0 for _, count in texts):
             say(
                 f"{self.section}: {spelling:,} documents spell control tokens of chat templates "
@@ -81,14 +82,13 @@ class Asker(NamedTuple):
         model = self.model
         prompts = [(model, messages(self.reading, text)) for text, _ in texts]
         with self.client() as client:
-            plan = client.plan(prompts, size)
+            plan = client.plan(prompts, self.samples)
             client.ask(plan, partial(Progress, interval=interval), _LIKELY_ANSWER)
             self._check(plan, client)
 
     def _check(self, plan: CallPlan, client: Client) -> None:
-        wanted = len(plan.keys) * self.settings.num_candidates
-        size = self.settings.num_candidates
-        missing = wanted - sum(len(client.answers(key, size)) for key in plan.keys)
+        wanted = len(plan.keys) * self.samples
+        missing = wanted - sum(len(client.answers(key, self.samples)) for key in plan.keys)
         if missing > self.settings.max_missing_fraction * wanted:
             report = client.report
             trouble = ", ".join(report.said) or "they are not in the store"
@@ -106,14 +106,20 @@ class AnswerWorker:
     the reason of its end is unknown.
     """
 
-    def __init__(self, asker: Asker, device: str, advance: Advance) -> None:
+    def __init__(
+        self, asker: Asker, device: str = "", advance: Advance = lambda count, *, tokens=0: None
+    ) -> None:
         self._asker, self._client = asker, asker.client()
 
     def __call__(self, part: DocumentPart) -> Result:
         """Return a row of the candidates table for each document."""
-        size, model, rows = self._asker.settings.num_candidates, self._asker.model, []
+        return self.rows(part.read())
+
+    def rows(self, documents: Iterable[tuple[str, str]]) -> Answers:
+        """The rows of documents, ids and texts, and how their answers ended."""
+        size, model, rows = self._asker.samples, self._asker.model, []
         counts: Counter[str] = Counter()
-        for name, document in part.read():
+        for name, document in documents:
             text, _ = break_control_tokens(document)
             key = model.key(messages(self._asker.reading, text))
             found = self._client.answers(key, size)
@@ -129,6 +135,22 @@ class AnswerWorker:
                 }
             )
         return rows, dict(counts)
+
+
+class SummaryAnswers(AnswerWorker):
+    """Makes rows of the decoded table: the answer about each document, cleaned as candidates are.
+
+    No answer is an empty summary.
+    """
+
+    def __call__(self, part: DocumentPart) -> Result:
+        """Return a row of the decoded table for each document."""
+        rows, counts = self.rows(part.read())
+        made = [
+            {"id": row["id"], "summary": clean(row["candidates"][0]).text, "score": 0.0}
+            for row in rows
+        ]
+        return made, counts
 
 
 def _finish(answer: Answer | None) -> str:

@@ -72,7 +72,7 @@ Source = Callable[[Request], SourcePlan]
 
 
 def _local(request: Request) -> SourcePlan:
-    from brido.candidates.local import CandidateWorker
+    from brido.candidates.workers import CandidateWorker
 
     folder, runtime = request.checkpoint, request.runtime
     if not folder.is_dir():
@@ -100,8 +100,9 @@ def _files(request: Request) -> SourcePlan:
 def _endpoint(request: Request) -> SourcePlan:
     from brido.candidates.endpoint import AnswerWorker, Asker
 
-    runtime = request.runtime.endpoint_of(request.settings.endpoint)
-    asker = Asker(request.name, request.settings, request.reading, runtime)
+    settings, runtime = request.settings, request.runtime.endpoint_of(request.settings.endpoint)
+    section, size = f"generation.{request.name}", settings.num_candidates
+    asker = Asker(section, settings, size, request.reading, runtime)
     asker.ask(list(request.documents.values()), request.runtime.log_seconds)
     return SourcePlan(partial(AnswerWorker, asker))
 

@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from brido.candidates.blocks import blocks
-from brido.candidates.documents import DocumentPart
-from brido.candidates.settings import SamplingGeneration
+from brido.candidates.settings import DiverseBeamGeneration, SamplingGeneration
 from brido.models.language_model import LanguageModel
 from brido.models.settings import ReadingSettings
 from brido.models.tokens import Sources
@@ -14,11 +13,10 @@ from brido.search import SamplingSettings, SearchSettings, diverse_beam_search
 from brido.search.guidance import Guidance
 from brido.search.sampling import document_uniforms, sample
 from brido.search.settings import GuidanceSettings
-from brido.utils.blank import is_blank
 from brido.utils.device import computing_device, inference_dtype
 from brido.work.batches import MemoryBudget, plan_batches
 from brido.work.settings import RuntimeSettings
-from brido.work.worker import Advance, Result
+from brido.work.worker import Advance
 
 
 class Written(NamedTuple):
@@ -30,6 +28,12 @@ class Written(NamedTuple):
     ended: list[bool]
     groups: list[int] | None
     tokens: list[int]
+
+    def every(self, step: int) -> "Written":
+        """Each step-th of the texts, from the first on."""
+        groups = None if self.groups is None else self.groups[::step]
+        texts, scores, ended = self.texts[::step], self.scores[::step], self.ended[::step]
+        return Written(texts, scores, ended, groups, self.tokens[::step])
 
 
 class Generated(NamedTuple):
@@ -105,7 +109,8 @@ class Generator:
         Raises:
             BridoError: the device is not there, or the folder holds no model that can read so.
         """
-        place = computing_device(device or runtime.device, runtime.threads)
+        self.runtime, self.device = runtime, device or runtime.device
+        place = computing_device(self.device, runtime.threads)
         dtype = inference_dtype(place, runtime.precision)
         self.language = LanguageModel.load(folder, reading, place, dtype).ready_to_write()
         self.budget = MemoryBudget(runtime.batch_tokens)
@@ -178,70 +183,18 @@ class Generator:
         unread = sum(round(1000 * share) for share in shares)
         return Generated(written, sources.cut, unread, self.budget.halved - halved_before)
 
-
-class CandidateWorker(Generator):
-    """Candidates by section `generation.SOURCE`, its settings.
-
-    Of a diverse beam search every keep_every-th result is a candidate.
-    """
-
-    def __call__(self, part: DocumentPart) -> Result:
-        """Return a row of the candidates table for each document."""
-        documents = dict(part.read())
-        seed, step = 0, 1
-        if isinstance(self._settings, SamplingGeneration):
-            seed = self._settings.seed
-        else:
-            step = self._settings.keep_every
-        search, guidance = self._settings.search(), self._settings.guidance
-        result = self.generate(documents, search, seed, guidance)
-        rows = [
-            {
-                "id": name,
-                "candidates": one.texts[::step],
-                "search_scores": one.scores[::step],
-                "ended": one.ended[::step],
-                **({} if one.groups is None else {"groups": one.groups[::step]}),
-            }
-            for name, one in zip(documents, result.written, strict=True)
-        ]
-        return rows, {
-            "truncated_sources": len(result.cut),
-            "unread_thousandths": result.unread,
-            "halved_batches": result.halved,
-        }
-
-
-class SummaryWorker(Generator):
-    """The best hypothesis of a beam search; an empty document has an empty summary."""
-
-    def __init__(
+    def candidates(
         self,
-        folder: Path,
-        reading: ReadingSettings,
-        runtime: RuntimeSettings,
-        settings: SearchSettings,
-        guidance: GuidanceSettings | None,
-        device: str,
-        advance: Advance,
-    ) -> None:
-        super().__init__(folder, reading, runtime, settings, device, advance)
-        self._guidance = guidance
+        documents: dict[str, str],
+        source: DiverseBeamGeneration | SamplingGeneration,
+        guidance: GuidanceSettings | None = None,
+    ) -> Generated:
+        """Candidates of each document by a source of section generation, its guidance aside.
 
-    def __call__(self, part: DocumentPart) -> Result:
-        """Return a row of the decoded table for each document."""
-        rows = part.read()
-        documents = {name: document for name, document in rows if not is_blank(document)}
-        result = self.generate(documents, self._settings, guidance=self._guidance)
-        found: dict[str, dict[str, Any]] = {
-            name: {"id": name, "summary": one.texts[0], "score": one.scores[0]}
-            for name, one in zip(documents, result.written, strict=True)
-        }
-        table = [found.get(name, {"id": name, "summary": "", "score": 0.0}) for name, _ in rows]
-        return table, {
-            "truncated_sources": len(result.cut),
-            "unread_thousandths": result.unread,
-            "empty_documents": len(rows) - len(documents),
-            "empty_summaries": sum(not row["summary"] for row in found.values()),
-            "halved_batches": result.halved,
-        }
+        Of a diverse beam search every keep_every-th result is a candidate. For the rest see
+        `generate`.
+        """
+        if isinstance(source, SamplingGeneration):
+            return self.generate(documents, source.search(), source.seed, guidance)
+        result = self.generate(documents, source.search(), guidance=guidance)
+        return result._replace(written=[one.every(source.keep_every) for one in result.written])

@@ -18,6 +18,7 @@ from brido.likelihood.information import Information, cross_log_probability, pri
 from brido.likelihood.likelihood import sequence_statistics
 from brido.models import LanguageModel
 from brido.models.family import check_scores
+from brido.models.interface import Texts
 from brido.models.settings import ReadingSettings
 from brido.models.tokens import Sources
 from brido.tables.join import CandidateDocument, Part, SplitTables, parts_of, read_documents
@@ -92,8 +93,7 @@ class ProbabilityWorker:
         self._language = LanguageModel.load(folder, reading, place, dtype).ready_to_score()
         self._budget = MemoryBudget(runtime.batch_tokens)
         self._settings, self._advance = settings, advance
-        positions = self._language.family.written_positions(self._language.model.config)
-        self._limit = min(positions or LONGEST, LONGEST)
+        self._limit = written_limit(self._language)
 
     def __call__(self, unit: ProbabilityUnit) -> Result:
         """A row for each document: of each candidate log p and prior (natural, sums) and tokens."""
@@ -110,26 +110,13 @@ class ProbabilityWorker:
     def _alone(
         self, documents: Sequence[CandidateDocument], sources: Sources
     ) -> list[dict[str, Any]]:
-        language = self._language
-        found: dict[int, dict[str, Any]] = {}
-
-        @torch.inference_mode()
-        def work(numbers: list[int]) -> None:
-            batch = sources.take(numbers).to(language.model.device)
-            texts = [list(documents[number].candidates) for number in numbers]
-            targets = language.write(texts, batch, self._limit)
-            ids = targets.ids.to(language.model.device)
-            sums = sequence_statistics(language.model, batch.ids, batch.mask, ids, targets.lengths)
-            check_scores(language.model, sums.log_probability)
-            for place, number in enumerate(numbers):
-                values = sums.log_probability[place], None, targets.lengths[place]
-                found[number] = _row(documents[number].id, *values)
-            self._advance(len(numbers))
-
-        rows = max((len(one.candidates) for one in documents), default=1)
-        for numbers in plan_batches(sources.mask.sum(1).tolist(), self._budget.tokens, rows):
-            self._budget.run(numbers, work)
-        return [found[number] for number in range(len(documents))]
+        texts = [one.candidates for one in documents]
+        how = self._language, self._budget, self._limit, self._advance
+        found = own_log_probabilities(sources, texts, *how)
+        return [
+            _row(one.id, log_probability, None, tokens)
+            for one, (log_probability, tokens) in zip(documents, found, strict=True)
+        ]
 
     def _with_others(
         self, documents: Sequence[CandidateDocument], sources: Sources, others: int
@@ -174,6 +161,43 @@ class ProbabilityWorker:
         every = every.view(len(batch.ids), *lengths.shape)
         own = torch.arange(len(texts))
         return Information(every[own, own], prior_of(every, own), lengths)
+
+
+def own_log_probabilities(
+    sources: Sources,
+    texts: Texts,
+    language: LanguageModel,
+    budget: MemoryBudget,
+    limit: int,
+    advance: Advance = lambda count, *, tokens=0: None,
+) -> list[tuple[Tensor, Tensor]]:
+    """log p [N] and tokens [N] of each document's texts, equally many for each of the sources.
+
+    limit: tokens of a text that are scored at most.
+    """
+    found: dict[int, tuple[Tensor, Tensor]] = {}
+
+    @torch.inference_mode()
+    def work(numbers: list[int]) -> None:
+        batch = sources.take(numbers).to(language.model.device)
+        targets = language.write([list(texts[number]) for number in numbers], batch, limit)
+        ids = targets.ids.to(language.model.device)
+        sums = sequence_statistics(language.model, batch.ids, batch.mask, ids, targets.lengths)
+        check_scores(language.model, sums.log_probability)
+        for place, number in enumerate(numbers):
+            found[number] = sums.log_probability[place], targets.lengths[place]
+        advance(len(numbers))
+
+    rows = max(map(len, texts), default=1)
+    for numbers in plan_batches(sources.mask.sum(1).tolist(), budget.tokens, rows):
+        budget.run(numbers, work)
+    return [found[number] for number in range(len(texts))]
+
+
+def written_limit(language: LanguageModel) -> int:
+    """How many tokens of a text are scored at most: as many as the model can write."""
+    positions = language.family.written_positions(language.model.config)
+    return min(positions or LONGEST, LONGEST)
 
 
 def _row(

@@ -68,6 +68,13 @@ class DiverseBeamGeneration(BeamSettings, _CandidateSource):
                 f"more than num_beams ({self.num_beams}): raise num_beams or keep fewer"
             )
 
+    def with_candidates(self, count: int) -> "DiverseBeamGeneration":
+        """The same with so many candidates; where that changes their number, by a beam each."""
+        if count == self.num_candidates:
+            return self
+        size = dict.fromkeys(("num_candidates", "num_beams", "num_beam_groups"), count)
+        return self.model_copy(update={**size, "keep_every": 1})
+
     def search(self) -> SearchSettings:
         """What the engine is asked for: keep_every times as many results as candidates."""
         wanted = self.num_candidates * self.keep_every
@@ -87,6 +94,10 @@ class SamplingGeneration(TruncationSettings, _CandidateSource):
     top_p: Nucleus = inherited(TruncationSettings, "top_p", 0.95)
     max_length: Length = inherited(TruncationSettings, "max_length", 64)
     guidance: GuidanceSettings | None = inherited(DiverseBeamGeneration, "guidance", None)
+
+    def with_candidates(self, count: int) -> "SamplingGeneration":
+        """The same with so many candidates."""
+        return self.model_copy(update={"num_candidates": count})
 
     def search(self) -> SamplingSettings:
         """What the engine is asked for: a sample a candidate."""
@@ -114,11 +125,9 @@ class FilesGeneration(_CandidateSource):
     files: CandidateFiles = Field(description="Candidates of your own, made elsewhere.")
 
 
-class EndpointGeneration(_CandidateSource):
-    """`generation.SOURCE` from an OpenAI-compatible server, a sample a candidate."""
+class AskedSettings(Section):
+    """What an OpenAI-compatible server is asked for, beside the documents."""
 
-    method: Literal["endpoint"] = inherited(_CandidateSource, "method")
-    checkpoint: Literal["none"] = inherited(_CandidateSource, "checkpoint")
     endpoint: str = Field(
         "default", description="A key of runtime.endpoints; default: runtime.endpoint."
     )
@@ -148,13 +157,7 @@ class EndpointGeneration(_CandidateSource):
     )
 
     def problems(self) -> Iterator[str]:
-        """What contradicts itself."""
         yield from super().problems()
-        if self.temperature == 0 and self.num_candidates > 1:
-            yield (
-                "temperature: at 0 every sample is the same answer, paid for "
-                f"{self.num_candidates} times: raise it, or set num_candidates to 1"
-            )
         yield from reserved_problems("", self.extra_parameters)
 
     @property
@@ -171,9 +174,33 @@ class EndpointGeneration(_CandidateSource):
         return sent
 
 
+class EndpointGeneration(AskedSettings, _CandidateSource):
+    """`generation.SOURCE` from an OpenAI-compatible server, a sample a candidate."""
+
+    method: Literal["endpoint"] = inherited(_CandidateSource, "method")
+    checkpoint: Literal["none"] = inherited(_CandidateSource, "checkpoint")
+
+    def problems(self) -> Iterator[str]:
+        """What contradicts itself."""
+        yield from super().problems()
+        if self.temperature == 0 and self.num_candidates > 1:
+            yield (
+                "temperature: at 0 every sample is the same answer, paid for "
+                f"{self.num_candidates} times: raise it, or set num_candidates to 1"
+            )
+
+
 # `generation.SOURCE`: one of the sources of candidates.
 SourceSettings = Annotated[
     DiverseBeamGeneration | SamplingGeneration | EndpointGeneration | FilesGeneration,
+    Field(discriminator="method"),
+    choose_by_default("method", "diverse_beam"),
+]
+
+
+# A source whose candidates a checkpoint writes.
+LocalSource = Annotated[
+    DiverseBeamGeneration | SamplingGeneration,
     Field(discriminator="method"),
     choose_by_default("method", "diverse_beam"),
 ]

@@ -112,6 +112,8 @@ def _export_other(system: str, data: Path, folder: Path) -> None:
         params.guidance_of(system),
         system,
         lowercase=params.data.lowercase,
+        checked=params.checked_of(system),
+        candidates=params.candidates_of(system),
     )
     with atomic_folder(folder) as temporary:
         write_model(model, temporary, usage)

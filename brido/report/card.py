@@ -78,11 +78,12 @@ def model_card(
         tags=["summarization", "brido"],
     )
     pinned = "".join(f", {key} {base[key]}" for key in ("commit", "sha256") if base.get(key))
-    guidance = params.guidance_of(system)
+    guidance, checked = params.guidance_of(system), params.checked_of(system)
     reading = {
         "reading": params.reading_of(system).model_dump(mode="json"),
         "decoding": params.decoding_of(system).model_dump(mode="json", exclude_none=True),
         **({"guidance": guidance.model_dump(mode="json")} if guidance else {}),
+        **({"checked": checked.model_dump(mode="json")} if checked else {}),
     }
     trained = model in params.tuned
     scoring = params.scoring_of(model) if trained else params.scoring

@@ -206,20 +206,3 @@ class DecodingSettings(Section):
         """What is wrong with the given keys; the checkpoint's may have any length."""
         given = self.model_dump(exclude_none=True)
         yield from BeamSettings.model_construct(**{"max_length": sys.maxsize} | given).problems()
-
-
-class VariantSystem(DecodingSettings):
-    """`variants.SYSTEM`: a system that a checkpoint writes with other keys of `decoding`."""
-
-    checkpoint: str = Field(description="A key of checkpoints, or of tuned.")
-    guidance: GuidanceSettings | None = Field(
-        None,
-        description="Other documents' likely words count less: {weight, floor, others, seed}; "
-        "null: none.",
-    )
-
-    def decoding(self, shared: DecodingSettings) -> DecodingSettings:
-        """Section decoding with the keys that this variant sets."""
-        names = DecodingSettings.model_fields
-        own = {name: value for name in names if (value := getattr(self, name)) is not None}
-        return shared.model_copy(update=own)

@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
-from brido.candidates.settings import EndpointGeneration, SamplingGeneration
+from brido.candidates.settings import AskedSettings, EndpointGeneration, SamplingGeneration
 from brido.settings.names import bad_names, no_key
 from brido.settings.sections import Sections
+from brido.summarizer.settings import AskedSystem
 from brido.utils.errors import quoted
 
 
@@ -61,10 +62,22 @@ def pool_problems(params: Sections) -> Iterator[str]:
         )
 
 
-def _endpoint(params: Sections, name: str, source: EndpointGeneration) -> Iterator[str]:
+def asked_problems(params: Sections, key: str, asked: AskedSystem) -> Iterator[str]:
+    """What is wrong with `key`, a system that a server writes."""
+    from brido.models.chats import message_problems
+
+    yield from _server(params, key, asked)
+    yield from message_problems(asked.reading, key)
+
+
+def _server(params: Sections, key: str, asked: AskedSettings) -> Iterator[str]:
     servers = ["default", *params.runtime.endpoints]
-    if source.endpoint not in servers:
-        yield no_key(f"generation.{name}.endpoint", source.endpoint, "runtime.endpoints", servers)
+    if asked.endpoint not in servers:
+        yield no_key(f"{key}.endpoint", asked.endpoint, "runtime.endpoints", servers)
+
+
+def _endpoint(params: Sections, name: str, source: EndpointGeneration) -> Iterator[str]:
+    yield from _server(params, f"generation.{name}", source)
     # `reading_of` knows systems by their names too.
     if name in (*params.checkpoints, *params.tuned, *params.variants):
         yield (

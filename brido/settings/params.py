@@ -7,7 +7,12 @@ from pydantic import ValidationError
 
 from brido.candidates.settings import NO_CHECKPOINT
 from brido.evaluation.registry import all_metrics, find_metric
-from brido.settings.candidate_sources import pool_problems, seed_warnings, source_problems
+from brido.settings.candidate_sources import (
+    asked_problems,
+    pool_problems,
+    seed_warnings,
+    source_problems,
+)
 from brido.settings.names import bad_names, no_key
 from brido.settings.sections import MADE, RESERVED, Sections
 from brido.utils.errors import close_to, quoted, short
@@ -179,7 +184,9 @@ class Params(Sections):
         known = [*self.checkpoints, *self.tuned]
         yield from bad_names("variants", self.variants, (*RESERVED, *known))
         for name, system in self.variants.items():
-            if system.checkpoint not in known:
+            if system.endpoint is not None:
+                yield from asked_problems(self, f"variants.{name}.endpoint", system.endpoint)
+            elif system.checkpoint not in known:
                 yield no_key(
                     f"variants.{name}.checkpoint", system.checkpoint, "checkpoints or tuned", known
                 )

@@ -8,7 +8,9 @@ from brido.candidates.settings import (
     NO_CHECKPOINT,
     DiverseBeamGeneration,
     DocumentsSettings,
+    LocalSource,
     PoolSettings,
+    SamplingGeneration,
     SourceSettings,
 )
 from brido.checkers.settings import MentionsSupport, SupportSettings
@@ -17,7 +19,8 @@ from brido.evaluation.registry import find_metric
 from brido.evaluation.settings import EvaluationSettings
 from brido.models.settings import CheckpointSettings, EmbeddedCheckpoint, ReadingSettings
 from brido.report.settings import ChoiceSettings, ReportSettings
-from brido.search.settings import DecodingSettings, GuidanceSettings, VariantSystem
+from brido.search.settings import DecodingSettings, GuidanceSettings
+from brido.summarizer.settings import AskedSystem, CheckedSettings, VariantSystem
 from brido.training.settings import TrainingSettings
 from brido.utils.sections import Section
 from brido.vote.settings import LikelihoodSettings, PairwiseSettings, ScoringSettings
@@ -98,8 +101,9 @@ class Sections(Section):
         {
             "guided": VariantSystem(checkpoint="base", guidance=GuidanceSettings()),
             "short": VariantSystem(checkpoint="base", length_penalty=-4.0),
+            "checked": VariantSystem(checkpoint="base", checked=CheckedSettings()),
         },
-        description="Systems that a checkpoint writes with other keys of decoding, untrained.",
+        description="Systems that a checkpoint or a server writes, untrained.",
     )
     systems: list[str] = Field(
         ["reference", "base", "elected"],
@@ -120,8 +124,10 @@ class Sections(Section):
     def reading_of(self, name: str) -> ReadingSettings:
         """How the model of a system reads: its checkpoint's keys over the default's.
 
-        Tuned systems read as base, variants as their checkpoint.
+        Tuned systems read as base, variants as their checkpoint, or as their server is asked.
         """
+        if asked := self.asked_of(name):
+            return asked.reading
         default = self.reading.get("default", ReadingSettings())
         model = self.model_of(name)
         own = self.reading.get("base" if model in self.tuned else model, default)
@@ -139,6 +145,33 @@ class Sections(Section):
     def guidance_of(self, system: str) -> GuidanceSettings | None:
         """How other documents guide a system, None without guidance."""
         return self.variants[system].guidance if system in self.variants else None
+
+    def checked_of(self, system: str) -> CheckedSettings | None:
+        """How a system's summaries are checked as they are written, None: not at all."""
+        return self.variants[system].checked if system in self.variants else None
+
+    def picked_by(self, system: str) -> str | None:
+        """The checker that picked a system's summaries: it cannot judge them alone. None: none."""
+        checked = self.checked_of(system)
+        return checked.by if checked else None
+
+    def asked_of(self, system: str) -> AskedSystem | None:
+        """What the server that writes a system's summaries is asked for, None: no server."""
+        return self.variants[system].endpoint if system in self.variants else None
+
+    def candidates_of(self, system: str) -> LocalSource | None:
+        """How `generation` writes candidates with a system's model, tuned ones as base.
+
+        None where it writes none with this model.
+        """
+        model = self.model_of(system)
+        wanted = "base" if model in self.tuned else model
+        local = (
+            source
+            for source in self.generation.values()
+            if isinstance(source, DiverseBeamGeneration | SamplingGeneration)
+        )
+        return next((source for source in local if source.checkpoint == wanted), None)
 
     def scoring_of(self, system: str) -> ScoringSettings:
         """Section scoring with what `tuned.SYSTEM` changes."""

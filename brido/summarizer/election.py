@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from brido.rouge import similarity_matrix
 from brido.utils.blank import is_blank
@@ -13,7 +14,18 @@ from brido.vote.consensus import eligible_scores, ranking
 def elect(
     texts: Sequence[Sequence[str]], ended: Sequence[Sequence[bool]]
 ) -> list[tuple[int, float]]:
-    """The place of each document's elected candidate, and its agreement with the others.
+    """The place of each document's elected candidate, and its agreement with the others."""
+    if not texts:
+        return []
+    scores = agreements(texts, ended)
+    first = ranking(scores)[:, 0]
+    return [(int(place), float(scores[row, place])) for row, place in enumerate(first)]
+
+
+def agreements(
+    texts: Sequence[Sequence[str]], ended: Sequence[Sequence[bool]]
+) -> NDArray[np.float64]:
+    """How much the other candidates agree with each, [D, N]; NaN for one that does not vote.
 
     texts, ended: N candidates of each document. The agreement is the score of Eq. 2 at alpha 0: the
     mean similarity (harmonic mean of ROUGE-1 and 2) with the other candidates that vote. Texts in
@@ -21,8 +33,6 @@ def elect(
     pipeline a candidate that is empty or did not end does not vote; where fewer than two remain,
     all of them do.
     """
-    if not texts:
-        return []
     similarity = np.stack(
         [
             similarity_matrix(row, "", "harmonic_r1_r2", tokenizer=seeing_tokenizer(row))
@@ -36,6 +46,4 @@ def elect(
         ]
     )
     voters[voters.sum(1) < 2] = True
-    scores = eligible_scores(similarity, 0.0, "equation", voters, voters)
-    first = ranking(scores)[:, 0]
-    return [(int(place), float(scores[row, place])) for row, place in enumerate(first)]
+    return eligible_scores(similarity, 0.0, "equation", voters, voters)

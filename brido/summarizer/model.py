@@ -12,6 +12,8 @@ from brido.models.loading import check_place
 from brido.models.settings import ReadingSettings
 from brido.search import SearchSettings
 from brido.search.settings import GuidanceSettings
+from brido.summarizer.checked import Checking
+from brido.summarizer.settings import CheckedSettings
 from brido.summarizer.usage import Usage, read_usage
 from brido.summarizer.writer import Writing
 from brido.utils.errors import ArgumentError, BridoError, close_to, parsing, quoted
@@ -105,18 +107,26 @@ def check_beams(num_beams: Any, candidates: Any, named: str) -> None:
 
 
 def writing_of(
-    folder: Path, usage: Usage, guided: bool | None = None, candidates: int | None = None
+    folder: Path,
+    usage: Usage,
+    guided: bool | None = None,
+    candidates: int | None = None,
+    checked: bool | None = None,
 ) -> Writing:
     """How summaries are written, with what a caller asks for.
 
-    guided: None is as the model's usage says. candidates: so many diverse beams vote.
+    guided, checked: None is as the model's usage says. candidates: so many diverse beams vote, and
+    nothing is checked.
 
     Raises:
         BridoError: these settings do not fit together, or one is not what it must be.
     """
-    # As environments have it, as a text: "no" would be true.
-    if guided is not None and not isinstance(guided, bool):
-        raise ArgumentError(f"guided must be True, False or None, not {quoted(guided)}")
+    check_flag("guided", guided)
+    check_flag("checked", checked)
+    if candidates is not None and checked:
+        raise BridoError(
+            "checked and candidates: give one of them; candidates that vote are not checked"
+        )
     used = search_settings(folder, usage.decoding)
     if candidates is not None:
         # Numbers of NumPy, as counts of a table are, too.
@@ -132,4 +142,21 @@ def writing_of(
     if guided is not None:
         guidance = (usage.guidance or GuidanceSettings()) if guided else None
     search = SearchSettings(**used, num_return_sequences=candidates or 1, count_prompt=False)
-    return Writing(search, guidance, candidates is not None, usage.lowercase)
+    checks = usage.checked is not None if checked is None else checked
+    settings = usage.checked or CheckedSettings()
+    source = settings.source(usage.candidates, search.max_length)
+    return Writing(
+        search,
+        guidance,
+        candidates is not None,
+        usage.lowercase,
+        Checking(settings, source, search.length_penalty),
+        checks and candidates is None,
+    )
+
+
+def check_flag(name: str, value: Any) -> None:
+    """Raise ArgumentError if an argument is neither True, False nor None."""
+    # As environments have it, as a text: "no" would be true.
+    if value is not None and not isinstance(value, bool):
+        raise ArgumentError(f"{name} must be True, False or None, not {quoted(value)}")

@@ -8,7 +8,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from brido.summarizer.model import check_beams, usage_in, writing_of
+from brido.summarizer.model import check_beams, check_flag, usage_in, writing_of
 from brido.summarizer.summary import Summary
 from brido.summarizer.usage import Usage
 from brido.summarizer.writer import Named, SummaryWriter, Writing, chunks
@@ -80,12 +80,17 @@ class Summarizer:
         return cls(place, usage, writing, runtime)
 
     def summarize(
-        self, documents: Iterable[str], ids: Iterable[str] | None = None
+        self,
+        documents: Iterable[str],
+        ids: Iterable[str] | None = None,
+        *,
+        checked: bool | None = None,
     ) -> list[Summary]:
         """The summaries of all documents, in their order.
 
-        ids: names of the documents; with guidance they decide which others guide a document. By
-        default their numbers.
+        ids: names of the documents; with guidance they decide which others guide a document, with
+        samples what is drawn. By default their numbers. checked: a summary that fails the check
+        gives way to a candidate that passes (`brido.summarizer.checked`); None: as brido.json says.
 
         Raises:
             BridoError: `documents` are not texts, or too few for guidance.
@@ -94,10 +99,14 @@ class Summarizer:
         names = None if ids is None else as_list("ids", ids, "a list of names, one a document")
         if names is not None and len(names) != len(texts):
             raise ArgumentError(f"{len(texts)} documents and {len(names)} ids: give one for each")
-        return list(self.stream(texts, names))
+        return list(self.stream(texts, names, checked=checked))
 
     def stream(
-        self, documents: Iterable[str], ids: Iterable[str] | None = None
+        self,
+        documents: Iterable[str],
+        ids: Iterable[str] | None = None,
+        *,
+        checked: bool | None = None,
     ) -> Iterator[Summary]:
         """The same, one after the other, in constant memory: documents are read as they are needed.
 
@@ -106,13 +115,14 @@ class Summarizer:
         Raises:
             BridoError: see `summarize`.
         """
+        check_flag("checked", checked)
         check_ordered("documents", documents, "a list of texts")
         if ids is not None:
             check_ordered("ids", ids, "a list of names, one a document")
         size = self._runtime.documents_of_shard
         for chunk in chunks(_named(documents, ids), size, self._writing.guidance):
             with self._lock:
-                rows, _ = self._writer(chunk)
+                rows, _ = self._writer(chunk, checked)
             for row in rows:
                 yield row["summary"]
 

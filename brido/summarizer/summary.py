@@ -19,7 +19,8 @@ class Summary:
     "too long for its document"), "" where it is.
     log_probability: the model's mean log p a token of the summary, in nats, its end included (a
     forced token counts as 0); None of a blank document, and where other documents guide the search
-    or candidates vote: there a beam's score is another.
+    or a candidate is the summary: there a beam's score is another. passes: whether it passes the
+    check that it was written with; None without one.
     """
 
     text: str
@@ -29,6 +30,7 @@ class Summary:
     agreement: float | None = None
     flaw: str = ""
     log_probability: float | None = None
+    passes: bool | None = None
 
     def as_row(self) -> dict[str, Any]:
         """The summary as JSON holds it."""
@@ -43,4 +45,5 @@ class Summary:
             "flaw": self.flaw,
         }
         measured = {"agreement": self.agreement, "log_probability": self.log_probability}
-        return row | {name: round(own, 4) for name, own in measured.items() if own is not None}
+        row |= {name: round(own, 4) for name, own in measured.items() if own is not None}
+        return row if self.passes is None else row | {"passes": self.passes}

@@ -11,9 +11,11 @@ from typing import Literal
 from pydantic import Field
 
 from brido.candidates.decoding import model_kind, read_object, search_settings
+from brido.candidates.settings import LocalSource
 from brido.models.chats import pieces_of
 from brido.models.settings import ReadingSettings
 from brido.search.settings import DecodingSettings, GuidanceSettings
+from brido.summarizer.settings import CheckedSettings
 from brido.utils.atomic import write_text
 from brido.utils.errors import BridoError
 from brido.utils.sections import Section, checked
@@ -28,7 +30,8 @@ class Usage(Section):
 
     system: its name in the run. base: SHA-256 of the weights from which it was tuned. verdict: what
     the run says about it. lowercase: whether it reads lower-case documents (`data.lowercase`).
-    decoding: where a key is null, generation_config.json says it.
+    decoding: where a key is null, generation_config.json says it. checked: how its summaries are
+    checked, None: not, unless asked for; candidates: how the model writes them then.
     """
 
     format: Literal[1] = 1
@@ -39,6 +42,8 @@ class Usage(Section):
     reading: ReadingSettings = Field(default_factory=ReadingSettings)
     decoding: DecodingSettings = Field(default_factory=DecodingSettings)
     guidance: GuidanceSettings | None = None
+    checked: CheckedSettings | None = None
+    candidates: LocalSource | None = None
 
 
 def usage_of(
@@ -50,12 +55,15 @@ def usage_of(
     base: str | None = None,
     verdict: str = "",
     lowercase: bool = False,
+    checked: CheckedSettings | None = None,
+    candidates: LocalSource | None = None,
 ) -> Usage:
     """The usage of a system of a run: the decoding is the one that stage decode uses.
 
     folder: of its checkpoint. decoding: section `decoding`, with the keys of the system's variant.
     base: SHA-256 of the base model's weights. verdict: what the run says about the system.
-    lowercase: `data.lowercase`.
+    lowercase: `data.lowercase`. checked: of the system's variant. candidates: how `generation`
+    writes them with this model.
 
     Raises:
         BridoError: the folder lacks its settings, or nothing says how long a summary may be.
@@ -71,6 +79,8 @@ def usage_of(
         reading=reading,
         decoding=used,
         guidance=guided,
+        checked=checked,
+        candidates=candidates,
     )
 
 

@@ -1,7 +1,7 @@
 """The worker that writes summaries: stage decode's generator, and what is known of each text."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import NamedTuple
 
@@ -11,10 +11,11 @@ from brido.checkers.mentions import text_mentions
 from brido.checkers.wholeness import why_not_whole
 from brido.search import SearchSettings
 from brido.search.settings import GuidanceSettings
+from brido.summarizer.checked import Checking, SummaryCheck
 from brido.summarizer.election import elect
 from brido.summarizer.summary import Summary
 from brido.utils.blank import is_blank
-from brido.utils.errors import BridoError
+from brido.utils.errors import ArgumentError, BridoError
 from brido.utils.text import clean
 from brido.work.worker import Result
 
@@ -24,13 +25,16 @@ class Writing:
     """How summaries are written: the search of a summary, or of the candidates that elect it.
 
     guidance: by the other documents of the same chunk. elects: whether the search's results vote.
-    lowercase: whether the model reads lower-case documents.
+    lowercase: whether the model reads lower-case documents. checking: how summaries are checked;
+    checks: whether they are, where a call does not say.
     """
 
     search: SearchSettings
     guidance: GuidanceSettings | None = None
     elects: bool = False
     lowercase: bool = False
+    checking: Checking | None = None
+    checks: bool = False
 
     def read(self, document: str) -> str:
         """The document as the corpus of the run has it."""
@@ -71,20 +75,22 @@ class SummaryWriter(Generator):
     """Writes the summaries of chunks of documents; a worker (`brido.work.worker.MakeWorker`)."""
 
     _settings: Writing
+    _check: SummaryCheck | None = None
 
-    def __call__(self, chunk: Sequence[Named]) -> Result:
+    def __call__(self, chunk: Sequence[Named], checked: bool | None = None) -> Result:
         """Return a row for each document: its id and its `summary`, a Summary."""
-        summaries = self.write(chunk)
+        summaries = self.write(chunk, checked)
         return [
             {"id": named.id, "summary": summary}
             for named, summary in zip(chunk, summaries, strict=True)
         ], {}
 
-    def write(self, chunk: Sequence[Named]) -> list[Summary]:
-        """The summaries of a chunk, in its order.
+    def write(self, chunk: Sequence[Named], checked: bool | None = None) -> list[Summary]:
+        """The summaries of a chunk, in its order; checked: None is as the settings say.
 
         Raises:
-            BridoError: there are too few different documents for the guidance.
+            BridoError: there are too few different documents for the guidance, or the check's model
+                cannot be loaded.
         """
         guidance = self._settings.guidance
         # The same id may come twice: here a document is known by its place.
@@ -104,31 +110,41 @@ class SummaryWriter(Generator):
             shares = self.language.family.unread(self.language, cut)
             unread |= zip(result.cut, shares, strict=True)
         summaries = [Summary("")] * len(chunk)
-        elected = self._elected(result.written)
-        made = zip(readable, texts, result.written, elected, unread.values(), strict=True)
-        for place, document, written, (text, ended, agreement), share in made:
-            mentions = text_mentions(document, text, case_sensitive=True)
+        checks = self._settings.checks if checked is None else checked
+        best = self._checked(documents, result.written) if checks else self._best(result.written)
+        for place, document, own, share in zip(readable, texts, best, unread.values(), strict=True):
+            mentions = text_mentions(document, own.text, case_sensitive=True)
             unsupported = tuple(mention for mention in mentions if not mention.supported)
-            flaw = why_not_whole(text, None, None, document)
-            mean = self._mean_log_probability(written)
-            summaries[place] = Summary(text, ended, share, unsupported, agreement, flaw, mean)
+            flaw = why_not_whole(own.text, None, None, document)
+            summaries[place] = replace(own, cut=share, unsupported=unsupported, flaw=flaw)
         return summaries
 
-    def _mean_log_probability(self, written: Written) -> float | None:
-        """A beam's score is the sum over its tokens to the power length_penalty."""
-        if self._settings.elects or self._settings.guidance:
-            return None
-        return written.scores[0] * written.tokens[0] ** (self._settings.search.length_penalty - 1)
+    def _own(self, written: Written) -> Summary:
+        """What the search found; its score is the sum over the tokens to the power length_penalty."""
+        mean = None
+        if not self._settings.guidance:
+            penalty = self._settings.search.length_penalty
+            mean = written.scores[0] * written.tokens[0] ** (penalty - 1)
+        return Summary(written.texts[0], written.ended[0], log_probability=mean)
 
-    def _elected(self, written: Sequence[Written]) -> Iterator[tuple[str, bool, float | None]]:
+    def _best(self, written: Sequence[Written]) -> Iterator[Summary]:
         """The text of each document, whether it ended, and its agreement if candidates voted."""
         if not self._settings.elects:
-            for each in written:
-                yield each.texts[0], each.ended[0], None
+            yield from map(self._own, written)
             return
         votes = elect([each.texts for each in written], [each.ended for each in written])
         for each, (place, agreement) in zip(written, votes, strict=True):
-            yield each.texts[place], each.ended[place], agreement
+            yield Summary(each.texts[place], each.ended[place], agreement=agreement)
+
+    def _checked(self, documents: dict[str, str], written: Sequence[Written]) -> Iterator[Summary]:
+        """The text of each document, whether it ended, and whether it passes."""
+        if self._settings.checking is None or self._settings.elects:
+            raise ArgumentError("checked: candidates that elect a summary are not checked")
+        if self._check is None:
+            self._check = SummaryCheck(self, self._settings.checking)
+        for own, each in zip(written, self._check(documents, written), strict=True):
+            summary = Summary(each.text, each.ended) if each.replaced else self._own(own)
+            yield replace(summary, passes=each.passes)
 
 
 def _unique(names: Sequence[str]) -> list[str]:

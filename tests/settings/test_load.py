@@ -185,9 +185,13 @@ def test_what_a_tuned_system_changes_stands_over_the_shared_sections():
     assert (training.lora.rank, training.lora.alpha) == (8, params.training.lora.alpha)
     assert params.control == "control"
     assert params.all_systems == [
-        *("reference", "base", "elected", "guided", "short", "plain", "brio", "control"),
+        *("reference", "base", "elected", "guided", "short", "checked"),
+        *("plain", "brio", "control"),
     ]
-    assert params.choosable == ["base", "guided", "short", "plain", "brio", "control"]
+    others = ["guided", "short", "checked", "plain", "brio", "control"]
+    assert params.choosable == ["base", *others]
+    assert {params.picked_by(name) for name in others if name != "checked"} == {None}
+    assert params.picked_by("checked") == "mentions"
     assert params.decoding_of("short").length_penalty == -4
     assert params.decoding_of("plain") == params.decoding
     assert params.guidance_of("guided").weight == 0.2

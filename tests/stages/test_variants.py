@@ -8,7 +8,7 @@ from small_project import GUIDED, assert_decoded, expected
 
 from brido.candidates.blocks import blocks
 from brido.tables import CANDIDATES, DECODED, read_metadata, read_rows
-from stages import decode, generate, paths
+from stages import generate, paths, vary
 
 VARIANTS = {
     "guided": {"checkpoint": "base", "guidance": GUIDED},
@@ -29,8 +29,8 @@ def project(tmp_path, monkeypatch):
 
 
 def summaries(monkeypatch, system="guided"):
-    monkeypatch.setattr(sys, "argv", ["stages.decode", system])
-    decode.main()
+    monkeypatch.setattr(sys, "argv", ["stages.vary", system])
+    vary.main()
     return read_rows(paths.decoded(system, "test"), DECODED, "")
 
 

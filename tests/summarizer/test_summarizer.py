@@ -25,7 +25,7 @@ from brido.summarizer.writer import Named, SummaryWriter, chunks
 from brido.tables import CORPUS, DECODED, read_rows
 from brido.utils.errors import ArgumentError, BridoError
 from brido.work.settings import RuntimeSettings
-from stages import decode, paths
+from stages import decode, paths, vary
 
 SHORT = ReadingSettings(max_source_tokens=20)
 TEXTS = [small_project.document(number) for number in range(12)]
@@ -50,8 +50,9 @@ def test_the_texts_are_those_of_stage_decode(tmp_path, monkeypatch, system):
     small_project.write_project(tmp_path)
     small_project.write_corpus(tmp_path, "test", [small_project.document(n) for n in range(230)])
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", ["stages.decode", system])
-    decode.main()
+    stage = decode if system == "base" else vary
+    monkeypatch.setattr(sys, "argv", [stage.__name__, system])
+    stage.main()
     rows = read_rows(paths.corpus("test"), CORPUS, "")
     decoded = read_rows(paths.decoded(system, "test"), DECODED, "")
     params = decode.load_params()
@@ -180,11 +181,11 @@ def test_threads_share_a_summarizer(summarizer):
     writer, inside, most, answers = summarizer._writer, [], [], {}
 
     class Watched:
-        def __call__(self, chunk):
+        def __call__(self, chunk, checked):
             inside.append(chunk)
             most.append(len(inside))
             try:
-                return writer(chunk)
+                return writer(chunk, checked)
             finally:
                 inside.pop()
 

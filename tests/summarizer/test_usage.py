@@ -7,8 +7,9 @@ import small_project
 from transformers import AutoModelForSeq2SeqLM, BertConfig, EncoderDecoderConfig
 
 from brido.models.settings import ReadingSettings
-from brido.search.settings import DecodingSettings, GuidanceSettings, VariantSystem
+from brido.search.settings import DecodingSettings, GuidanceSettings
 from brido.summarizer.model import usage_in, writing_of
+from brido.summarizer.settings import VariantSystem
 from brido.summarizer.usage import USAGE_FILE, Usage, read_usage, usage_of, write_model, write_usage
 from brido.utils.errors import BridoError
 

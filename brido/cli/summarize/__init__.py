@@ -43,6 +43,12 @@ from brido.utils.extras import extra
     "count less. Default: as the system was decoded.",
 )
 @click.option(
+    "--checked/--no-checked",
+    default=None,
+    help="Where a summary fails the check (nothing unsupported, and whole), write candidates and "
+    "return one that passes. Default: as the system was decoded.",
+)
+@click.option(
     "--candidates",
     type=click.IntRange(min=2),
     metavar="N",
@@ -74,6 +80,7 @@ def command(files: tuple[str, ...], **options: Any) -> None:
            cut         share of the document's tokens that the model did not read
            unsupported numbers and names that the document does not hold, with their places
            agreement   with --candidates: mean similarity with the other candidates
+           passes      with --checked: false: neither the summary nor a candidate passed
 
     Summaries go to --output or stdout, everything else to stderr. Lines that were written stay:
     with --output they are in OUTPUT.partial until all are there.

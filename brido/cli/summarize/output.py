@@ -66,7 +66,7 @@ class Output:
     def _parsed(self, line: bytes) -> dict[str, Any]:
         try:
             row = parse_object(line)
-            return {name: row[name] for name in _COUNTED}
+            return {name: row[name] for name in _COUNTED} | {"passes": row.get("passes")}
         except (BridoError, KeyError):
             raise BridoError(
                 f"{self._partial}: line {len(self.rows) + 1} is no summary: delete the file"

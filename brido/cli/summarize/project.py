@@ -103,6 +103,8 @@ def _of_system(name: str, changes: Mapping[str, Any]) -> ChosenModel:
         params.guidance_of(name),
         name,
         lowercase=params.data.lowercase,
+        checked=params.checked_of(name),
+        candidates=params.candidates_of(name),
     )
     about = f"{folder}: system {name}"
     return ChosenModel(folder, changed(usage, changes), about, params.runtime, _columns(params))

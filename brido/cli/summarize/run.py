@@ -41,7 +41,8 @@ def summarize(files: Sequence[str], options: Mapping[str, Any]) -> None:
         options["model"], options["system"], {name: options[name] for name in _READING}
     )
     runtime = runtime_for(model, {name: options[name] for name in _SPEED})
-    writing = writing_of(model.folder, model.usage, options["guided"], candidates)
+    how = options["guided"], candidates, options["checked"]
+    writing = writing_of(model.folder, model.usage, *how)
     columns, ids = (options[name] for name in ("document_column", "id_column"))
     names, seen = list(files) or [STDIN], Ids()
     read = DocumentReader(names, columns, ids, options["whole"], model.columns)
@@ -119,6 +120,7 @@ def _count(counts: Counter[str], line: Mapping[str, Any], limit: int) -> None:
         not_ended=not line["ended"],
         not_whole=bool(line["flaw"]),
         with_unsupported_mentions=bool(line["unsupported"]),
+        failing_the_check=line.get("passes") is False,
         unread_thousandths=round(1000 * cut),
     )
     # A document of which nothing was read has no length that is known.
@@ -126,7 +128,7 @@ def _count(counts: Counter[str], line: Mapping[str, Any], limit: int) -> None:
 
 
 def _tell_end(counts: Counter[str], place: str, model: ChosenModel, writing: Writing) -> None:
-    names = ("cut", "not_ended", "not_whole", "with_unsupported_mentions")
+    names = ("cut", "not_ended", "not_whole", "with_unsupported_mentions", "failing_the_check")
     notes = [f"{counts[name]:,} {name.replace('_', ' ')}" for name in names if counts[name]]
     written = f"{counts['summaries']:,} summaries to {place}"
     say(f"summarize: {', '.join([written, *notes])}")
