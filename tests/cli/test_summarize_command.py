@@ -98,7 +98,7 @@ def test_columns_of_the_user_stand_before_those_that_are_added(tmp_path, model, 
 
 
 def test_texts_that_are_not_whole_are_counted(tmp_path, model, capsys, monkeypatch):
-    def repeating(self, chunk):
+    def repeating(self, chunk, checked):
         return [Summary("A cat cat sat.", flaw="words repeated") for _ in chunk]
 
     monkeypatch.setattr(SummaryWriter, "write", repeating)
@@ -186,11 +186,11 @@ def stopping(error):
     """The error comes when two chunks are there."""
     done, write = [], SummaryWriter.write
 
-    def stopped(self, chunk):
+    def stopped(self, chunk, checked):
         if len(done) == 2:
             raise error
         done.append(chunk)
-        return write(self, chunk)
+        return write(self, chunk, checked)
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(SummaryWriter, "write", stopped)
