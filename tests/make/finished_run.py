@@ -74,7 +74,8 @@ def stages() -> Iterator[tuple[str, ...]]:
         yield "score", name
         yield "train", name
     yield ("elect",)
-    yield from (("decode", name) for name in ("base", *params.variants, *params.tuned))
+    yield from (("decode", name) for name in ("base", *params.tuned))
+    yield from (("vary", name) for name in params.variants)
     yield from (("evaluate", name) for name in params.all_systems)
     yield ("choose",)
     yield ("report",)

@@ -113,7 +113,7 @@ CASES: list[tuple[Damage, tuple[str, ...], str]] = [
     (changed(reading={"default": {"max_source_tokens": 41}}), ("generate", "base"),
      r"max_source_tokens \(41\) is more than the model's 40"),
     (changed(variants={"guided": {"checkpoint": "base", "guidance": {"others": 16}}}),
-     ("decode", "guided"), "needs 16 other documents"),
+     ("vary", "guided"), "needs 16 other documents"),
     (changed(likelihood={"others": 16}), ("likelihood",),
      "likelihood.others: each document needs 16 other documents"),
     (equal_candidates("train"), ("train", "vote"),
@@ -122,7 +122,7 @@ CASES: list[tuple[Damage, tuple[str, ...], str]] = [
      "each validation document has fewer than two"),
     # No base.
     (gone("data/checkpoints/base"), ("likelihood",), "base has no weights.*checkpoint@base"),
-    (left_empty, ("train", "vote"), NO_BASE), (left_empty, ("decode", "short"), NO_BASE),
+    (left_empty, ("train", "vote"), NO_BASE), (left_empty, ("vary", "short"), NO_BASE),
     (left_empty, ("evaluate", "base"), NO_BASE), (left_empty, ("report",), NO_BASE),
 ]  # fmt: skip
 
