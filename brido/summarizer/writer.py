@@ -120,7 +120,7 @@ class SummaryWriter(Generator):
         return summaries
 
     def _own(self, written: Written) -> Summary:
-        """What the search found; its score is the sum over the tokens to the power length_penalty."""
+        """What the search found; its score is a sum over tokens to the power length_penalty."""
         mean = None
         if not self._settings.guidance:
             penalty = self._settings.search.length_penalty
