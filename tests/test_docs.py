@@ -7,6 +7,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from ruamel.yaml import YAML
 
 from brido.rouge import similarity_matrix
 from brido.vote.consensus import consensus_scores
@@ -75,3 +76,9 @@ def test_the_picture_of_the_vote_has_the_numbers_of_its_texts():
     columns = [consensus_scores(matrix, alpha) for alpha in (0, float("inf"))]
     assert texts("score") == [f"{column[i]:.2f}" for i in range(size) for column in columns]
     assert texts("elected") == [f"{max(column):.2f}" for column in columns]
+
+
+def test_the_picture_of_the_pipeline_shows_the_stages_of_dvc_yaml():
+    picture = (ROOT / "docs/architecture.md").read_text().split("```mermaid")[1].split("```")[0]
+    stages = YAML(typ="safe").load((ROOT / "dvc.yaml").read_text())["stages"]
+    assert set(re.findall(r"\w+", picture)) - {"flowchart", "TD"} == set(stages)

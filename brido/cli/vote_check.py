@@ -106,4 +106,5 @@ def _unsupported(row: dict[str, Any]) -> list[int]:
 def _padded(lists: Sequence[Sequence[float]]) -> np.ndarray:
     """Lists of several lengths as an array [D, N]; a value that is not there is NaN."""
     size = max(map(len, lists))
-    return np.array([[*values, *[math.nan] * (size - len(values))] for values in lists])
+    rows = [[*values, *[math.nan] * (size - len(values))] for values in lists]
+    return np.array(rows, np.float64)

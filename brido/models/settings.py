@@ -13,6 +13,7 @@ from brido.utils.sections import (
     Number,
     PartialShare,
     Positive,
+    Prompt,
     Section,
     Share,
     Size,
@@ -226,14 +227,14 @@ class ReadingSettings(Section):
         "generation",
         description="How scoring starts: generation (as decoding does) | brio (BART from <s>).",
     )
-    prompt: str | None = Field(
+    prompt: Prompt | None = Field(
         None,
         description=(
             "The text around a document (a chat's user turn), with {{ document }} in it. "
             "With null it is the document alone, for T5 behind its own prefix."
         ),
     )
-    system: str | None = Field(
+    system: Prompt | None = Field(
         None, description="Decoder-only models: the system's turn; null: none."
     )
     template: dict[str, bool | int | float | str] | None = Field(

@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from brido.utils.sections import NonNegative, Positive, Section, Share
+from brido.utils.sections import Name, NonNegative, Positive, Section, Share
 
 
 class ChoiceSettings(Section):
@@ -14,7 +14,7 @@ class ChoiceSettings(Section):
         None,
         description="Systems that can be chosen; null: all that a checkpoint writes.",
     )
-    by: str | None = Field(
+    by: Name | None = Field(
         None,
         description="METRIC.COLUMN that decides, such as qafacteval.f1; null: good summaries.",
     )

@@ -15,8 +15,8 @@ def bad_names(section: str, names: Iterable[str], taken: Sequence[str] = ()) -> 
     """What is wrong with names that become folders; taken: names that are in use already."""
     known = {name.lower() for name in taken}  # folders, and some disks ignore capitals
     for name in names:
-        if not re.fullmatch(r"[A-Za-z0-9_]+", name):
-            yield f"{section}: {quoted(name)} must consist of letters, digits and _ only"
+        if not re.fullmatch(r"[A-Za-z0-9_]{1,64}", name):
+            yield f"{section}: {quoted(name)} must consist of 1 to 64 letters, digits and _ only"
         if name.lower() in known:
             what = "because it is taken, in capitals or not"
             yield f"{section}: `{name}` cannot be a name here, {what}: choose another"

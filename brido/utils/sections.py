@@ -42,6 +42,16 @@ def _writable(text: str) -> str:
 Name = Annotated[str, Field(max_length=4096), AfterValidator(_writable)]
 
 
+def _legible(text: str) -> str:
+    if any(unicodedata.category(sign) in {"Cc", "Cs"} and sign not in "\n\t" for sign in text):
+        raise ValueError("holds control characters other than new lines and tabs")
+    return text
+
+
+# A text that a model reads.
+Prompt = Annotated[str, AfterValidator(_legible)]
+
+
 class Section(BaseModel):
     """A section of params.yaml: unknown keys are refused, values are never coerced or changed."""
 
