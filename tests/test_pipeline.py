@@ -131,7 +131,7 @@ def test_the_whole_pipeline_as_a_dvc_user_sees_it(project):
     assert stages_run(first) >= {"download", "checkpoint@base", *TAIL}
     kept = json.loads((folder / "metrics/intervals.json").read_text())
     assert set(kept["systems"]) == set(SYSTEMS)
-    before = numbers(folder)
+    before, page = numbers(folder), (folder / "report/index.html").read_bytes()
 
     again = run(folder, "dvc", "repro")
     assert stages_run(again) == set()
@@ -159,10 +159,15 @@ def test_the_whole_pipeline_as_a_dvc_user_sees_it(project):
     assert "chosen.good" in run(folder, "dvc", "metrics", "diff", "--all")
     assert "31" in run(folder, "dvc", "params", "diff")
 
+    # The page of the experiment is that of no commit; with the commit its own comes back.
+    assert (folder / "report/index.html").read_bytes() != page
+    run(folder, "git", "reset", "-q", "--hard")  # DVC has staged the experiment's params
+    run(folder, "dvc", "checkout")
+    assert (folder / "report/index.html").read_bytes() == page
+    assert "alpha: 0" in (folder / "params.yaml").read_text()
+
     # Back at alpha 0 only stages run whose files Git keeps, and the tables are those of the first
     # time. That all stages write the same bytes again is a test of its own: tests/test_kills.py.
-    run(folder, "git", "reset", "-q", "--hard")  # DVC has staged the experiment's params
-    assert "alpha: 0" in (folder / "params.yaml").read_text()
     assert stages_run(run(folder, "dvc", "repro")) <= END
     assert numbers(folder) == before
 
