@@ -17,8 +17,8 @@ from brido.world import documents
 ROOT = Path(__file__).parents[2]
 # Validation documents are enough to choose by.
 SPLITS = {"train": 16, "validation": 24, "test": 16}
-CHANGES: dict[str, dict[str, Any]] = {
-    "data": {"world": SPLITS},
+CHANGES: dict[str, Any] = {
+    "data": {"source": "world", "world": SPLITS},
     "checkpoints": {"base": {"source": "my/base"}},
     "reading": {"default": {"max_source_tokens": 20}},
     "documents": {"train": 16, "validation": 24, "test": None},
@@ -34,9 +34,13 @@ GENERATION = {
 TRAINING = {"max_candidate_tokens": 12, "validation": {"every": 2, "documents": 4}}
 
 
-def make(folder: Path) -> None:
-    """Make the whole run in a folder that is empty."""
-    write_params(folder)
+# A change of one of these says all of it.
+_WHOLE = ("data", "systems", "tuned", "variants")
+
+
+def make(folder: Path, **changes: Any) -> None:
+    """Make the whole run in a folder; `changes` are those of `write_params`."""
+    write_params(folder, **changes)
     # Names, places and numbers of the articles are among its words.
     summaries = [row["summary"] for row in documents(WorldSettings(**SPLITS), "test", 16)]
     words = sorted({word for text in summaries for word in text.split()})
@@ -49,7 +53,7 @@ def make(folder: Path) -> None:
             run(patch, stage, *names)
 
 
-def write_params(folder: Path, **changes: dict[str, Any]) -> None:
+def write_params(folder: Path, **changes: Any) -> None:
     """The project's own params.yaml made small; `changes` are further keys of sections."""
     yaml = YAML(typ="safe")
     yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
@@ -57,7 +61,7 @@ def write_params(folder: Path, **changes: dict[str, Any]) -> None:
     raw["generation"]["base"] |= GENERATION
     raw["training"] |= TRAINING
     for section, keys in (*CHANGES.items(), *changes.items()):
-        raw[section] |= keys
+        raw[section] = keys if section in _WHOLE else raw[section] | keys
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "params.yaml").open("w", encoding="utf-8") as stream:
         yaml.dump(raw, stream)

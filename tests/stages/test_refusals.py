@@ -7,7 +7,7 @@ from pathlib import Path
 import finished_run
 import pytest
 
-from brido.tables import DECODED, POOL, SCORES, evaluation_schema, read_rows, write_table
+from brido.tables import CORPUS, DECODED, POOL, SCORES, evaluation_schema, read_rows, write_table
 from brido.tables.fingerprint import content_hash
 from brido.utils.errors import BridoError
 from stages import paths
@@ -68,6 +68,13 @@ def renamed(path: Path, schema: object = None) -> Damage:
     return write
 
 
+def without_facts() -> None:
+    """A corpus that is not the world's."""
+    path = paths.corpus("test")
+    rows = [{name: row[name] for name in CORPUS.names} for row in read_rows(path, CORPUS, "")]
+    write_table(path, [rows], CORPUS)
+
+
 def left_empty() -> None:
     """There is no base: `checkpoints.base.source` is none."""
     shutil.rmtree(paths.checkpoint("base"))
@@ -109,6 +116,7 @@ CASES: list[tuple[Damage, tuple[str, ...], str]] = [
      "vote and base .*different validation documents"),
     (renamed(paths.decoded("vote", "test"), DECODED), ("evaluate", "vote"),
      "(?s)other documents.*dvc repro decode@vote"),
+    (without_facts, ("evaluate", "vote"), "world_qa needs the column `facts`"),
     # Settings that the data or the model do not allow.
     (changed(reading={"default": {"max_source_tokens": 41}}), ("generate", "base"),
      r"max_source_tokens \(41\) is more than the model's 40"),

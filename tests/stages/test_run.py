@@ -1,6 +1,7 @@
 """A finished run: what every stage wrote, by its definition, and that it writes the same again."""
 
 import json
+from importlib import import_module
 from pathlib import Path
 
 import finished_run as run
@@ -8,6 +9,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from dvc.repo import Repo
+from dying import dying
 
 from brido.evaluation.parts import read_inputs
 from brido.evaluation.registry import find_metric
@@ -53,6 +55,28 @@ def test_stages_that_run_again_write_the_same_bytes(monkeypatch):
     for stage, *names in again:
         run.run(monkeypatch, stage, *names)
     assert set(params.all_systems) <= {name[1] for name in again if len(name) > 1}
+    assert content() == expected
+
+
+@pytest.mark.usefixtures("finished")
+@pytest.mark.parametrize("code", ["", "-other"])
+@pytest.mark.parametrize(
+    ("names", "worker", "size", "parts"),
+    [(("pairwise",), "Comparer", "SHARD_DOCUMENTS", 4 + 6 + 4),
+     (("evaluate", "elected"), "Measurer", "PART", 5 * 4)],
+)  # fmt: skip
+def test_after_a_kill_what_other_code_made_is_made_again(
+    monkeypatch, names, worker, size, parts, code
+):
+    stage, expected, done = import_module(f"stages.{names[0]}"), content(), []
+    own = stage.code_key()
+    monkeypatch.setattr(stage, size, 4)
+    monkeypatch.setattr(stage, worker, dying(getattr(stage, worker), done))
+    with pytest.raises(KeyboardInterrupt):
+        run.run(monkeypatch, *names)
+    monkeypatch.setattr(stage, "code_key", lambda: own + code)
+    run.run(monkeypatch, *names)
+    assert len(done[2:]) == parts - (not code)
     assert content() == expected
 
 
