@@ -77,18 +77,13 @@ def blocks(
 
 def too_few(texts: Sequence[str], others: int, key: str = "likelihood.others") -> str:
     """Say why the documents of a window cannot make blocks; "" if they can."""
-    if len(texts) <= others:
-        return (
-            f"{key}: each document needs {others} other documents, but there are {len(texts):,} "
-            "in all: lower it, or give more documents candidates"
-        )
     unlike = len({text_key(text) for text in texts})
-    if unlike <= others:
-        return (
-            f"{key}: each document needs {others} others with different texts, but "
-            f"{len(texts):,} documents have {unlike:,} different texts: lower it, or remove copies"
-        )
-    return ""
+    if unlike > others:
+        return ""
+    return (
+        f"{key}: each document needs {others} others with different texts, but {len(texts):,} "
+        f"documents have {unlike:,} different texts: lower it, or give more documents candidates"
+    )
 
 
 def text_key(text: str) -> str:

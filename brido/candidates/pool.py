@@ -15,7 +15,7 @@ from brido.candidates.settings import PoolSettings
 from brido.tables import CANDIDATES, CORPUS, POOL, ROWS_PER_GROUP
 from brido.tables.join import Table, walk
 from brido.utils.blank import is_blank
-from brido.utils.errors import BridoError, quoted, some
+from brido.utils.errors import BridoError, some
 
 Row = dict[str, Any]
 # What is told of candidates: they are changed, or do not vote.
@@ -107,10 +107,10 @@ class Pool:
             for name, path in self._tables.items()
         ]
         corpus = Table(self._corpus, CORPUS, "download", ("document", "references"))
-        sizes: dict[str, int] = {}
+        sizes: dict[str, set[int]] = {name: set() for name in self._tables}
         for *batches, documents in walk(first, others, [corpus]):
             for name, batch in zip(self._tables, batches, strict=True):
-                sizes[name] = self._size(name, batch, sizes.get(name))
+                self._check_sizes(name, batch, sizes[name])
             known = documents.to_pylist()
             rows = zip(*(batch.to_pylist() for batch in batches), strict=True)
             for one, parts in zip(known, rows, strict=True):
@@ -121,30 +121,19 @@ class Pool:
                 else:
                     self.left_out.append(row["id"])
 
-    def _size(self, name: str, batch: pa.RecordBatch, size: int | None) -> int:
-        """How many candidates a source has of each document: `size` if the rows before say so.
+    def _check_sizes(self, name: str, batch: pa.RecordBatch, sizes: set[int]) -> None:
+        """Raise BridoError unless all rows of a source have as many values in every list.
 
-        Raises:
-            BridoError: a row has another number of candidates, search scores or values of `ended`.
+        sizes: the numbers in the rows before, to which those of this batch are added.
         """
-        problems = []
         for column in CANDIDATES.names[1:]:
-            lengths = pc.list_value_length(batch.column(column)).to_pylist()
-            size = lengths[0] if size is None else size
-            problems += [
-                f"id {quoted(batch.column('id')[row].as_py())}: {length} values in `{column}`"
-                for row, length in enumerate(lengths)
-                if length != size
-            ]
-        if problems or not size:
-            raise BridoError.from_problems(
-                f"{self._tables[name]}: every document must have {size or 'some'} candidates, and "
-                "as many values of search_scores and ended; make it again with "
-                f"`dvc repro -sf generate@{name}`:",
-                problems,
-                limit=10,
+            sizes.update(pc.list_value_length(batch.column(column)).fill_null(0).to_pylist())
+        if len(sizes) > 1 or 0 in sizes:
+            raise BridoError(
+                f"{self._tables[name]}: every document must have as many candidates, search_scores "
+                f"and values of ended (some have {', '.join(map(str, sorted(sizes)))}); make it "
+                f"again with `dvc repro -sf generate@{name}`"
             )
-        return size
 
     def _row(self, parts: dict[str, Row], document: str, references: list[str]) -> Row:
         row: Row = {name: [] for name in POOL.names}

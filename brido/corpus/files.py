@@ -8,7 +8,6 @@ import difflib
 import glob
 import hashlib
 import json
-import os
 from collections.abc import Generator, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -204,12 +203,9 @@ def find_files(key: str, patterns: str | list[str] | None, problems: list[str]) 
     found: list[Path] = []
     for pattern in [patterns] if isinstance(patterns, str) else patterns or []:
         expanded = str(user_path(pattern))
-        # A name with brackets or stars that exists is meant as it is, and so is a folder's.
-        folder, name = os.path.split(expanded)
-        if Path(expanded).is_file():
-            matches = [Path(expanded)]
-        else:
-            matches = _files_like(expanded) or _files_like(os.path.join(glob.escape(folder), name))
+        # A name with brackets or stars that exists is meant as it is.
+        names = [expanded] if Path(expanded).is_file() else glob.glob(expanded, recursive=True)
+        matches = [path for path in map(Path, sorted(names)) if path.is_file()]
         if not matches:
             hint = "" if Path(expanded).is_absolute() else f" (from {Path.cwd()})"
             if Path(expanded).is_dir():
@@ -217,11 +213,6 @@ def find_files(key: str, patterns: str | list[str] | None, problems: list[str]) 
             problems.append(f"{key}: no file matches {pattern}{hint}")
         found += matches
     return found
-
-
-def _files_like(pattern: str) -> list[Path]:
-    paths = map(Path, sorted(glob.glob(pattern, recursive=True)))
-    return [path for path in paths if path.is_file()]
 
 
 def _references(value: Any) -> Any:

@@ -19,8 +19,6 @@ RESERVED = ("model", "messages", "n", "stream", "logprobs", "top_logprobs", "see
 def _sendable(parameters: dict[str, Any]) -> dict[str, Any]:
     try:
         json.dumps(parameters, allow_nan=False, ensure_ascii=False).encode()
-    except UnicodeError:
-        raise ValueError("cannot be sent as JSON (half of a surrogate pair)") from None
     except (ValueError, TypeError, RecursionError) as error:
         raise ValueError(f"cannot be sent as JSON ({first_line(error)})") from None
     return parameters

@@ -149,7 +149,7 @@ def test_a_table_of_candidates_with_gaps_is_one_sentence(pool, wrong):
 
 
 def test_all_rows_of_a_source_hold_as_many_candidates(pool):
-    with pytest.raises(BridoError, match="(?s)3 candidates.*'b'"):
+    with pytest.raises(BridoError, match="some have 1, 3"):
         list(pool(one=[GOOD, row("b", "x")]).rows())
     [[_, found]] = pool(one=[GOOD, row("b", "\u200b", "y", "z")]).rows()
     assert found["voters"] == [False, True, True]

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from brido import tables
-from brido.corpus.files import FilesSource, find_files
+from brido.corpus.files import FilesSource
 from brido.corpus.settings import FilesData, FilesSettings
 from brido.corpus.write import write_corpus
 
@@ -303,16 +303,6 @@ def test_documents_of_two_splits_are_counted_and_named(tmp_path: Path, capsys):
     assert "validation: of 2 documents 1 stand in train too (a20)" in told[0]
     assert "test: of 2" in told[1]
     assert "2 stand in train too (a30, a31)" in told[1]
-
-
-def test_a_pattern_below_a_folder_with_brackets_finds_its_files(tmp_path: Path):
-    for name in ("set [1]", "a"):
-        (tmp_path / name).mkdir()
-        write(tmp_path / name / "rows.jsonl", [row(1)])
-    found = [tmp_path / "set [1]/rows.jsonl"]
-    assert find_files("train", str(tmp_path / "set [1]/*.jsonl"), []) == found
-    found = [tmp_path / "a/rows.jsonl"]
-    assert find_files("train", str(tmp_path / "[a]/*.jsonl"), []) == found
 
 
 @pytest.mark.parametrize("mark", ["NaN", "#N/A", "\\N", " ", ""])

@@ -15,7 +15,6 @@ from brido.candidates import local as generator
 from brido.search import SearchSettings, diverse_beam_search
 from brido.settings.load import load_params
 from brido.tables import CANDIDATES, read_metadata, read_rows, write_table
-from brido.utils.errors import BridoError
 from stages import generate, pool
 
 FILES = {"method": "files", "checkpoint": "none"}
