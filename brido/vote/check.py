@@ -39,7 +39,7 @@ def pair_accuracy(
     if not 0 <= tolerance <= 1:
         raise ArgumentError(f"tolerance must be a share from 0 to 1, not {tolerance}")
     first, second = length[:, :, None], length[:, None, :]
-    # Not the product alone: .15 * 20 is a hair below 3.
+    # Not the product alone: .29 * 100 is a hair below 29.
     close = abs(first - second) <= tolerance * np.maximum(first, second) + 1e-9
     document, better, worse = np.nonzero(close & (wrong[:, :, None] < wrong[:, None, :]))
     above, below = values[document, better], values[document, worse]

@@ -31,7 +31,7 @@ def address(documents, tmp_path_factory):
     page = Page(
         "test", [("text", HOSTILE)], table, table, documents, ["base", "tuned"],
         "tuned", 0.0, "a vote", [HOSTILE], signatures={"x": HOSTILE}, prompt=PROMPT,
-        sources=TABLE,
+        sources=TABLE, kept="tuned",
     )  # fmt: skip
     path = tmp_path_factory.mktemp("page") / "index.html"
     path.write_text(render_page(page)[0], encoding="utf-8")

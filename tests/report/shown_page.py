@@ -65,7 +65,8 @@ def make_documents():
             summaries={system: text for system, (text, _) in texts.items()}, **origins,
         )  # fmt: skip
         found = {system: mentions for system, (_, mentions) in texts.items()}
-        documents.append(Shown(case, CaseMentions([own for _, own in candidates], found), READ))
+        own, broken = [own for _, own in candidates], {"tuned": "no end"} if index == 2 else {}
+        documents.append(Shown(case, CaseMentions(own, found, broken), READ))
     return documents
 
 

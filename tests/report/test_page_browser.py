@@ -97,6 +97,7 @@ def test_filters_and_search(page):
     assert choose(page, "improved") == ["doc-3", "doc-0"]
     assert choose(page, "worse") == ["doc-1"]
     assert choose(page, "unsupported") == ["doc-1", "doc-2"]
+    assert choose(page, "broken") == ["doc-2"]
     assert choose(page, "all") == everything
     search = page.find_element("id", "search")
     search.send_keys("number5 ROAD")
@@ -159,6 +160,19 @@ def test_marks_and_the_look_into_the_article(page, address):
     assert [mark.text for mark in found] == ["Elm", "ELM"]
     cards["base"].find_element("css selector", "mark.no").click()
     assert page.find_elements("css selector", ".text mark.found") == []
+
+
+def test_the_kept_system_is_framed_and_what_is_not_whole_says_why(page, address):
+    go(page, address, "doc-2")
+    base, tuned = page.find_elements("css selector", ".card")
+    assert tuned.find_element("css selector", "h3").text.startswith("tuned, kept")
+    assert "not whole: no end" in tuned.find_element("css selector", "small").text
+    frames = [card.value_of_css_property("border-top-width") for card in (base, tuned)]
+    styles = [card.value_of_css_property("border-top-style") for card in (base, tuned)]
+    assert (frames, styles) == (["1px", "2px"], ["solid", "dashed"])
+    for text in (".text", ".card p", ".candidate p"):
+        shown = page.find_element("css selector", text)
+        assert shown.value_of_css_property("white-space-collapse") == "preserve"
 
 
 def test_heat_map_shows_the_matrix_in_the_order_shown(page, documents):

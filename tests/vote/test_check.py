@@ -54,6 +54,8 @@ def test_accuracy_is_that_of_the_loops(table):
 
 def test_the_edge_of_the_tolerance_counts():
     assert pair_accuracy([[1, 0]], [[0, 1]], [[17, 20]], 0.15) == (1.0, 1)
+    assert 0.29 * 100 < 29
+    assert pair_accuracy([[1, 0]], [[0, 1]], [[71, 100]], 0.29) == (1.0, 1)
     # Counts without a sign have no differences below 0.
     lengths = np.array([[17, 20]], np.uint8)
     assert pair_accuracy([[1, 0]], [[0, 1]], lengths, 0.15) == (1.0, 1)

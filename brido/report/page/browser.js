@@ -18,6 +18,7 @@ const FILTERS = {
   worse: ["Made worse", (item) => gain(item) < 0, (a, b) => gain(a) - gain(b)],
   unsupported: ["Unsupported", (item) => unsupported(item, data.focus) > 0,
     (a, b) => unsupported(b, data.focus) - unsupported(a, data.focus)],
+  broken: ["Not whole", (item) => Boolean(item.summaries[data.focus]?.broken), null],
 };
 
 function searchText(item) {

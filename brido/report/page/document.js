@@ -116,6 +116,7 @@ class Reader {
       const title = element("h3", "", name, element("small", "", facts.join(", ")));
       const card = element("section", "card", title, marked(summary.parts));
       card.classList.toggle("kept", system === this.data.kept);
+      card.classList.toggle("broken", Boolean(summary.broken));
       card.dataset.system = system;
       cards.append(card);
     }
