@@ -1,26 +1,26 @@
 """Stage choose: the system that the run keeps, chosen on validation documents, and its verdict.
 
-The choice is measured on test documents: against base, and against the control. The model of the
-chosen system is stored as data/chosen, ready for `brido summarize`.
+The choice is measured on test documents: against base, the control, and systems that nothing was
+trained for. The model of the chosen system is stored as data/chosen, ready for `brido summarize`.
 """
-
-from itertools import islice
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from brido.checkers.sensitivity import Check, Sensitivity, exact_check, sensitivity
+from brido.checkers import Sensitivity
+from brido.evaluation.registry import find_metric
 from brido.report.card import weights_of
 from brido.report.choice import Choice, Compared, choose
 from brido.report.display import ColumnKey, display
 from brido.report.metrics import Estimates, difference, estimate, read_scores
-from brido.report.verdict import verdict, verdict_table
+from brido.report.seen import blind, measured_by, seen_line
+from brido.report.summary import item_of
+from brido.report.verdict import USE, verdict
+from brido.report.verdict_table import Shown, verdict_table
 from brido.settings.load import load_params
 from brido.settings.params import Params
-from brido.stats import FEWEST
 from brido.summarizer.usage import usage_of, write_model
-from brido.tables import CORPUS, DECODED, WORLD_CORPUS, read_batches
+from brido.tables import DECODED, read_batches
 from brido.tables.join import decoded_by
 from brido.utils.atomic import atomic_folder, write_text
 from brido.utils.errors import run_command
@@ -31,50 +31,44 @@ from stages import paths
 
 ROUGE = ("rouge", "r1")
 REFERENCE = "reference"
-# The check that knows the world's facts.
-EXACT = "world_judge"
-# As many references say what a check sees.
-LOOKED_AT = 200
 
 
 def main() -> None:
     """Write metrics/choice.json and data/chosen."""
     params = load_params()
-    metric, _, column = str(params.decides).partition(".")
-    by = metric, column
+    by = column_of(str(params.decides))
     systems = [compared(params, name, by) for name in params.choosable]
     choice = choose(systems, params.choice, display(*by).better == "lower", reference_words(params))
-    lines, table = verdict_of(params, choice, by)
-    kept = lines[0]
-    about: dict[str, Any] = {"by": ".".join(by), "control": params.control}
-    about |= {"verdict": lines, "table": table}
-    if found := sensitivity_of(metric):
-        about |= {"sensitivity": found.plain()}
-        lines.insert(0, found.line(metric, exact=metric == EXACT))
-    write_text(paths.CHOICE, json_text(choice.plain() | about))
+    seen = what_checks_see()
+    lines, table = verdict_of(params, choice, by, seen)
     store(params, choice.chosen, lines)
-    say(f"choose: {kept}")
+    about = {
+        "by": params.decides,
+        "measures": params.measures,
+        "control": params.control,
+        "verdict": lines,
+        "table": table,
+        "sensitivity": {name: found.plain() for name, found in seen.items()},
+    }
+    write_text(paths.CHOICE, json_text(choice.plain() | about))
+    say(f"choose: {next(line for line in lines if line.startswith('Keep'))}")
 
 
-def sensitivity_of(metric: str) -> Sensitivity | None:
-    """What the check that decides sees in the references of validation documents.
+def column_of(name: str) -> ColumnKey:
+    """METRIC.COLUMN as a pair."""
+    metric, _, column = name.partition(".")
+    return metric, column
 
-    None where it costs a model or a server, and where there are too few references.
-    """
-    if metric not in (EXACT, "mentions"):
-        return None
-    schema = WORLD_CORPUS if metric == EXACT else CORPUS
-    names = ["document", "summary", *(["facts"] if metric == EXACT else [])]
-    batches = read_batches(paths.corpus("validation"), schema, "download", names)
-    told = (row for batch in batches for row in batch.to_pylist() if (row["summary"] or "").strip())
-    rows = list(islice(told, LOOKED_AT))
-    if len(rows) < FEWEST:
-        return None
-    check: Check | str = "mentions"
-    if metric == EXACT:
-        check = exact_check({row["document"]: row["facts"] for row in rows})
-    documents, references = ([row[name] for row in rows] for name in ("document", "summary"))
-    return sensitivity(check, documents, references)
+
+def what_checks_see() -> dict[str, Sensitivity]:
+    """What stage sensitivity has written, by metric."""
+    found = read_json(paths.SENSITIVITY, "sensitivity")
+    return {name: Sensitivity.from_plain(plain) for name, plain in found.items()}
+
+
+def picked_by(params: Params, system: str) -> str | None:
+    """The metric that has picked a system's summaries by rules that are not exact."""
+    return None if params.data.source == "world" else params.picked_by(system)
 
 
 def store(params: Params, system: str, lines: list[str]) -> None:
@@ -100,7 +94,10 @@ def compared(params: Params, system: str, by: ColumnKey) -> Compared:
     """A system's numbers on validation documents."""
     scores = read_scores(paths.evaluation(system, "validation"))
     rouge = scores.column(ROUGE) if ROUGE in scores.columns else None
-    return Compared(system, scores.column(by), lengths(params, system), rouge, scores.ids)
+    return Compared(
+        system, scores.column(by), lengths(params, system), rouge, scores.ids,
+        picked=picked_by(params, system) == by[0],
+    )  # fmt: skip
 
 
 def lengths(params: Params, system: str) -> NDArray[np.float64]:
@@ -116,19 +113,37 @@ def reference_words(params: Params) -> float | None:
     return float(lengths(params, REFERENCE).mean()) if REFERENCE in params.systems else None
 
 
-def verdict_of(params: Params, choice: Choice, by: ColumnKey) -> tuple[list[str], list[list[str]]]:
+def verdict_of(
+    params: Params, choice: Choice, by: ColumnKey, seen: dict[str, Sensitivity]
+) -> tuple[list[str], list[list[str]]]:
     """The lines of the verdict and its table, with numbers of test documents."""
-    names = dict.fromkeys(["base", choice.chosen, *filter(None, [params.control])])
+    chosen, control = choice.chosen, params.control
+    measures = column_of(params.measures) if params.measures else None
+    rivals = [name for name in params.variants if params.picked_by(name) or params.asks(name)]
+    notes = {control: "shuffled", chosen: "kept"}
+    names = dict.fromkeys(["base", chosen, *rivals, *filter(None, [control])])
     scores = {name: read_scores(paths.evaluation(name)) for name in names}
-    systems = {name: estimate(own, params.report) for name, own in scores.items()}
-    pairs = [(choice.chosen, "base"), (choice.chosen, params.control), (params.control, "base")]
+    shown = {
+        name: Shown(estimate(own, params.report), notes.get(name, ""), picked_by(params, name))
+        for name, own in scores.items()
+    }
+    pairs = [(chosen, other) for other in names if other != chosen]
+    pairs += [(control, "base")] if control and (control, "base") not in pairs else []
     differences: dict[str, Estimates] = {
         f"{one} - {other}": difference(scores[one], scores[other], params.report)
         for one, other in pairs
-        if one and other and one != other
     }
-    lines = verdict(choice.plain(), by, systems, differences, params.control)
-    return lines, verdict_table(systems, choice.chosen, by, params.control)
+    exact = find_metric(by[0]).needs_facts
+    is_blind = blind(seen.get(by[0]), exact)
+    comparable = [name for name in rivals if picked_by(params, name) != (measures or by)[0]]
+    systems = {name: one.estimates for name, one in shown.items()}
+    lines = verdict(
+        choice.plain(), by, systems, differences, control, comparable, measures, is_blind
+    )
+    first = seen_line(seen, by[0], exact)
+    who = measured_by(by[0], measures[0] if measures else None, exact)
+    use = [USE] if item_of(systems[chosen], by) else []
+    return [" ".join(filter(None, [first, who])), *lines, *use], verdict_table(shown, by, measures)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,8 @@ TUNING_SPLITS = ("train", "validation")
 # Which system the run keeps, and how it compares; its model, ready for use.
 CHOICE = METRICS / "choice.json"
 CHOSEN = DATA / "chosen"
+# What each check sees, in references with planted errors.
+SENSITIVITY = METRICS / "sensitivity.json"
 
 
 def tables(split: str, systems: Sequence[str] = (), variants: Container[str] = ()) -> SplitTables:

@@ -20,7 +20,12 @@ from typing import Any, NamedTuple
 import torch
 
 from brido.models.loading import SMALLEST_SHARE, pretrained, whole
-from brido.utils.device import computing_device, inference_dtype, memory_errors
+from brido.utils.device import (
+    computing_device,
+    inference_dtype,
+    memory_errors,
+    multiplies_bfloat16,
+)
 from brido.utils.errors import BridoError, first_line
 from brido.utils.hub_errors import hub_errors
 from brido.utils.paths import user_path
@@ -36,8 +41,6 @@ UNSUPPORTED, SUPPORTED = 3, 209
 LONGEST = 2048
 # Words of a chunk for the T5, tokens of one for a classifier.
 WORDS, TOKENS = 500, 400
-# A sentence below it is in doubt.
-DOUBT = 0.5
 
 Pair = tuple[str, str]  # a chunk of a document, and a claim
 
@@ -73,7 +76,8 @@ class MiniCheck:
     ) -> MiniCheck:
         """Return the model of a hub id or folder. store: the file that keeps every answer.
 
-        precision: auto (bfloat16 where the GPU has it), float32 or bfloat16. batch_tokens: tokens
+        precision: auto (bfloat16 where the GPU or the processor multiplies in it), float32 or
+        bfloat16; the name of the model says which. batch_tokens: tokens
         in one forward pass. `key` is what errors name.
 
         Raises:
@@ -89,6 +93,8 @@ class MiniCheck:
 
         place = computing_device(device)
         dtype = inference_dtype(place, precision)
+        if precision == "auto" and multiplies_bfloat16(place):
+            dtype = torch.bfloat16
         folder = user_path(model)
         source = str(folder) if folder.is_dir() else model
         try:
@@ -110,7 +116,7 @@ class MiniCheck:
             ) from None
         _check(loaded, tokenizer, f"{key}.model: {model}")
         version = content_hash(folder)[:16] if folder.is_dir() else revision
-        name = f"{model}@{version}"
+        name = f"{model}@{version}" + " in bfloat16" * (dtype == torch.bfloat16)
         return cls(loaded.to(place).eval(), tokenizer, name, batch_tokens, ResultStore(store))
 
     def sentences(

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from brido.checkers.mentions import mentions_of, world_mentions
-from brido.checkers.settings import MiniCheckModel, MiniCheckSupport, SupportSettings
+from brido.checkers.settings import DOUBT, MiniCheckModel, MiniCheckSupport, SupportSettings
 from brido.checkers.texts import Checked, Checker, SourceText, Texts
 from brido.work.folder import answers_file
 from brido.work.settings import RuntimeSettings
@@ -40,7 +40,7 @@ def by_model(settings: MiniCheckModel, runtime: RuntimeSettings, device: str) ->
 
     Sentences in doubt are unsupported, where the source has no facts.
     """
-    from brido.checkers.minicheck import DOUBT, MiniCheck
+    from brido.checkers.minicheck import MiniCheck
 
     store = answers_file("minicheck")
     how = (device, runtime.precision, runtime.batch_tokens, store, "support")

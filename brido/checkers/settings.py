@@ -6,6 +6,9 @@ from pydantic import Field
 
 from brido.utils.sections import Section, Variant, choose_by_default, inherited
 
+# A sentence that is less probable than this is in doubt.
+DOUBT = 0.5
+
 
 class MentionsSettings(Section):
     """The keys of `brido.checkers.mentions`."""

@@ -22,6 +22,8 @@ _PAUSES = ",;:"
 # A loop says the same few words again and again, or the same letters.
 _LOOPING, _DIFFERENT = 10, 0.4
 _STUTTER = re.compile(r"([^\W\d_]{1,10}?)\1{4,}")
+# Why a text is not whole, in the order in which it is asked.
+REASONS = ("no sentence", "repeats", "cut", "too short", "too long")
 RULES = (
     "whole: half to twice the words of its reference, no word twice in a row, no three words in a "
     "row twice, and an end (. ! ? ...) if the reference has one or is missing. Without a reference "
@@ -40,10 +42,14 @@ def is_whole(
 def why_not_whole(
     text: str, reference: str | None, facts: list[dict[str, Any]] | None, document: str = ""
 ) -> str:
-    """Why a text is not whole, in a few words; "" where it is. See `is_whole`."""
+    """Why a text is not whole, the first of REASONS that holds; "" where it is. See `is_whole`.
+
+    On the world "no sentence" says that the text breaks the grammar, elsewhere that it has no word:
+    rules do not see wrong grammar.
+    """
     event = next((fact["value"] for fact in facts or () if fact["slot"] == "event"), None)
     if event is not None:
-        return "" if reading.read(text, event).well_formed else "no sentence of the world"
+        return "" if reading.read(text, event).well_formed else "no sentence"
     return _broken_rule(text, reference, document)
 
 
@@ -60,19 +66,17 @@ def whole_by_rules(text: str, reference: str | None = None, document: str = "") 
 def _broken_rule(text: str, reference: str | None, document: str) -> str:
     words = text.lower().split()
     if not words:
-        return "no word"
+        return "no sentence"
     plain = [word.strip(_POINTS) for word in words]
     threes = list(zip(plain, plain[1:], plain[2:], strict=False))
-    if _repeats(words) or len(set(threes)) < len(threes):
-        return "words repeated"
-    if _loops(plain):
-        return "a loop"
+    if _repeats(words) or len(set(threes)) < len(threes) or _loops(plain):
+        return "repeats"
     alone = reference is None or not reference.strip()
     if not _END.search(text.strip()) and (alone or _END.search(str(reference).strip())):
-        return "no end"
+        return "cut"
     if alone:
         longest = max(ALWAYS, OF_DOCUMENT * word_count(document)) if document.strip() else math.inf
-        return "too long for its document" if word_count(text) > longest else ""
+        return "too long" if word_count(text) > longest else ""
     length = word_count(str(reference))
     if word_count(text) < SHORTEST * length:
         return "too short"

@@ -25,10 +25,12 @@ GROUPS = {
         "score": "give candidates scores by consensus, and ranks",
         "vote-check": "check whether a vote finds better candidates",
         "evaluate": "measure summaries: ROUGE, QAFactEval, G-Eval and others",
+        "sensitivity": "say which errors a check notices in your texts",
     },
     "Projects": {
         "init": "begin a project with documents of your own",
         "diff": "compare two commits or experiments, with intervals",
+        "read": "print summaries of the run beside their documents",
         "export-pairs": "write preference pairs for other trainers",
         "export-model": "write the chosen model with its card",
     },

@@ -10,12 +10,13 @@ if TYPE_CHECKING:
         Evaluation,
         Inputs,
         Metric,
+        Support,
         by_document,
         points,
         share,
     )
 
 # Loaded when asked for: a judge or a QAFactEval alone does not bring what the others need.
-__all__ = ["Column", "Evaluation", "Inputs", "Metric", "by_document", "points", "share"]
+__all__ = ["Column", "Evaluation", "Inputs", "Metric", "Support", "by_document", "points", "share"]
 _PUBLIC = dict.fromkeys(__all__, "metric")
 __getattr__, __dir__ = lazy(__name__, _PUBLIC)

@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 from brido.checkers.mentions import Mention, mentions_of
 from brido.checkers.settings import MentionsSettings
-from brido.checkers.wholeness import RULES, whole_by_rules
-from brido.evaluation import Column, Evaluation, Inputs, Metric, by_document, share
+from brido.checkers.wholeness import REASONS, RULES, why_not_whole
+from brido.evaluation import Column, Evaluation, Inputs, Metric, Support, by_document, share
 from brido.utils.progress import MakeProgress
 from brido.world import lexicon
 
@@ -20,6 +20,8 @@ _WORLD_KINDS: dict[str, Kind] = {
     **dict.fromkeys((lexicon.AGE, lexicon.NUMBER, lexicon.AMOUNT), "numbers"),
     lexicon.DAY: "dates",
 }
+# A column for each reason why a text is not whole.
+_BROKEN = {reason: reason.replace(" ", "_") for reason in REASONS}
 _MONTH = "January|February|March|April|May|June|July|August|September|October|November|December"
 _ANY_MONTH = rf"(?:{_MONTH}|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)"
 _DAY = r"\d{1,2}(?:st|nd|rd|th)?"
@@ -43,8 +45,9 @@ def evaluate(inputs: Inputs, settings: MentionsSettings, progress: MakeProgress)
     kind alone (`kinds_of`). planted: 1 where the world's planted day is missing from the source;
     other: 1 where anything else is; None without facts. checked: 1 where it makes a mention at all,
     else 0: of other summaries this metric sees nothing. details: how many it makes. whole: 1 for a
-    whole text by the rules of `brido.checkers.wholeness`, else 0, an approximation; good: 1 for a
-    whole text without an unsupported mention, else 0. On the world both are None: world_judge knows
+    whole text by the rules of `brido.checkers.wholeness`, else 0, an approximation; no_sentence,
+    repeats, cut, too_short, too_long: 1 where this is why it is not. good: 1 for a whole text
+    without an unsupported mention, else 0. On the world all of these are None: world_judge knows
     its grammar.
     """
     facts = inputs.facts
@@ -62,12 +65,14 @@ def evaluate(inputs: Inputs, settings: MentionsSettings, progress: MakeProgress)
             "checked": float(bool(supported)),
             "details": float(len(supported)),
             "whole": None,
+            **dict.fromkeys(_BROKEN.values()),
             "good": None,
         }
         if facts is None:
             reference = next(iter(inputs.references[index]), None)
-            whole = whole_by_rules(summary, reference, inputs.documents[index])
-            row |= {"whole": float(whole), "good": float(whole and all(supported))}
+            why = why_not_whole(summary, reference, None, inputs.documents[index])
+            row |= {column: float(why == reason) for reason, column in _BROKEN.items()}
+            row |= {"whole": float(not why), "good": float(not why and all(supported))}
         keys = ("type", "text", "supported")
         return row, {"mentions": [dict(zip(keys, each, strict=False)) for each in found]}
 
@@ -135,10 +140,12 @@ METRIC = Metric(
         share("checked", "with something to check", better="neither"),
         Column("details", "details a text", better="neither", digits=1),
         share("whole", "whole, approximate"),
+        *(share(column, better="lower") for column in _BROKEN.values()),
         share("good", "good, approximate", headline=True),
     ),
     evaluate=evaluate,
     settings=MentionsSettings,
     chooses=True,
     by_default=True,
+    support=Support("unsupported", threshold=0.0, whole="whole"),
 )

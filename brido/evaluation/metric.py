@@ -89,6 +89,22 @@ def share(name: str, label: str = "", **shown: Any) -> Column:
 
 
 @dataclass(frozen=True)
+class Support:
+    """How a metric's numbers say whether the document supports a summary.
+
+    column: the number that says how far it does. threshold: what a supported summary reaches, at
+    least, or at most where lower is better; None where the metric gives marks without one. step: by
+    how much a mark must get worse to mean anything. whole: the column that says whether the text
+    is whole, None where the metric does not ask.
+    """
+
+    column: str
+    threshold: float | None = None
+    step: float = 0.0
+    whole: str | None = None
+
+
+@dataclass(frozen=True)
 class Inputs:
     """What a metric sees: the documents of one split and one system's summaries, aligned.
 
@@ -193,7 +209,8 @@ class Metric:
     `against_references` says that it compares with the references, so that the reference has no
     number of its own. `chooses` says that stage choose compares systems by it, so that it is
     measured on validation documents too. `needs_facts`: it measures nothing without the world's
-    facts, and it decides there what is good.
+    facts, and it decides there what is good. `support`: how its numbers say what the document
+    supports; None for a metric of something else.
     `by_default`: the default of `evaluation.metrics` names it.
     """
 
@@ -208,6 +225,12 @@ class Metric:
     chooses: bool = False
     needs_facts: bool = False
     by_default: bool = False
+    support: Support | None = None
+
+    @property
+    def decides(self) -> str:
+        """The column that says which summaries are good: `good`, else the one of `support`."""
+        return "good" if "good" in self.names or not self.support else self.support.column
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -3,8 +3,9 @@
 from functools import lru_cache
 from typing import Any
 
-from brido.checkers.settings import MiniCheckModel
-from brido.evaluation import Evaluation, Inputs, Metric, share
+from brido.checkers.settings import DOUBT, MiniCheckModel
+from brido.checkers.wholeness import is_whole
+from brido.evaluation import Evaluation, Inputs, Metric, Support, share
 from brido.utils.progress import MakeProgress
 from brido.utils.text import SPLITTER
 from brido.work.settings import RuntimeSettings
@@ -13,7 +14,10 @@ from brido.work.settings import RuntimeSettings
 def evaluate(
     inputs: Inputs, settings: MiniCheckModel, progress: MakeProgress, runtime: RuntimeSettings
 ) -> Evaluation:
-    """mean and worst of every summary; the detail has its sentences with their probabilities.
+    """mean, worst, whole and good of every summary; the detail has its sentences.
+
+    mean, worst: of the probabilities of its sentences, None without any. whole: as
+    `brido.checkers.wholeness` says. good: 1 for a whole text without a sentence in doubt, else 0.
 
     Raises:
         BridoError: the model cannot be loaded, or memory does not suffice.
@@ -27,10 +31,17 @@ def evaluate(
         "sentence_splitter": SPLITTER,
     }
     rows: list[dict[str, float | None]] = []
-    for sentences in found:
+    for place, sentences in enumerate(found):
         values = [sentence.probability for sentence in sentences]
         mean, worst = (sum(values) / len(values), min(values)) if values else (None, None)
-        rows.append({"mean": mean, "worst": worst})
+        whole = is_whole(
+            inputs.summaries[place],
+            next(iter(inputs.references[place]), None),
+            None if inputs.facts is None else list(inputs.facts[place]),
+            inputs.documents[place],
+        )
+        good = whole and worst is not None and worst >= DOUBT
+        rows.append({"mean": mean, "worst": worst, "whole": float(whole), "good": float(good)})
     return Evaluation(rows, details, signature)
 
 
@@ -50,8 +61,11 @@ METRIC = Metric(
     columns=(
         share("mean", "mean sentence", headline=True),
         share("worst", "worst sentence", headline=True),
+        share("whole"),
+        share("good", headline=True),
     ),
     evaluate=evaluate,
     settings=MiniCheckModel,
     needs_runtime=True,
+    support=Support("worst", threshold=DOUBT, whole="whole"),
 )

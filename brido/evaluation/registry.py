@@ -16,7 +16,7 @@ from brido.evaluation import Metric
 from brido.utils.errors import BridoError
 
 # Every module of this package has a METRIC but these.
-_OTHERS = {"metric", "parts", "registry", "settings"}
+_OTHERS = {"metric", "parts", "planted", "registry", "settings"}
 # The order in which tables show them; others follow.
 _ORDER = (
     "rouge",

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from brido.checkers.mentions import world_mentions
-from brido.evaluation import Column, Evaluation, Inputs, Metric, by_document, share
+from brido.evaluation import Column, Evaluation, Inputs, Metric, Support, by_document, share
 from brido.utils.progress import MakeProgress
 from brido.utils.sections import Section
 from brido.world import reading
@@ -114,4 +114,5 @@ METRIC = Metric(
     chooses=True,
     needs_facts=True,
     by_default=True,
+    support=Support("good", threshold=1.0),
 )

@@ -26,6 +26,7 @@ class Compared:
 
     quality: what decides. rouge: ROUGE-1 from 0 to 100, None without references.
     words: the lengths of its summaries. ids: which documents these are, the same for every system.
+    picked: the check that decides has picked its summaries, so it cannot be chosen by it.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Compared:
     words: NDArray[np.float64]
     rouge: NDArray[np.float64] | None = None
     ids: Sequence[str] = ()
+    picked: bool = False
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ class Row:
 
     difference, standard_error: of the paired difference of quality to base, on the documents that
     have both; NaN for base and where none has. left_out: the keys of section choice whose condition
-    it does not meet.
+    it does not meet; by where the check that decides has picked its summaries.
     """
 
     name: str
@@ -169,6 +171,7 @@ def _row(
     left_out = [
         key for key, (value, limit) in limits.items() if limit is not None and value > limit + _HAIR
     ]
+    left_out = ["by"] if system.picked else left_out
     quality = float(np.nanmean(system.quality))
     return Row(system.name, quality, words, rouge, difference, error, count, tuple(left_out))
 

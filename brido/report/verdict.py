@@ -10,21 +10,11 @@ from typing import Any
 
 from brido.report.display import ColumnKey, display
 from brido.report.metrics import Estimate, Estimates
-from brido.report.summary import aligned, direction, every_column, item_of
+from brido.report.seen import READ
+from brido.report.summary import aligned, direction, item_of
+from brido.report.verdict_table import column_name, ends
 from brido.stats import FEWEST
 
-# The columns of the table beside the one that decided, in this order, and what people call them.
-TOLD = {
-    "good": "good",
-    "unsupported": "unsupported",
-    # Kinds of what is unsupported.
-    "names": "- names",
-    "numbers": "- numbers",
-    "dates": "- dates",
-    "planted": "- planted day",
-    "r1": "ROUGE-1",
-    "length": "words",
-}
 USE = "Use it: `brido summarize new.jsonl` writes summaries of new documents with data/chosen."
 # Below this share of good summaries nobody should use them unread; below the second a better base
 # is needed.
@@ -36,74 +26,36 @@ _ROUNDED = 1e-6
 _WIDTH = 100
 
 
-def told_columns(systems: Mapping[str, Estimates], by: ColumnKey) -> list[ColumnKey]:
-    """The columns of the table: what decided, then the measured ones of TOLD."""
-    measured = every_column(systems)
-    columns = [by] if by in measured else []
-    for name in TOLD:
-        same = [column for column in (*columns, *measured) if column[1] == name]
-        columns += [column for column in same[:1] if column not in columns]
-    return columns
-
-
-def verdict_table(
-    rows: Mapping[str, Estimates], chosen: str, by: ColumnKey, control: str | None
-) -> list[list[str]]:
-    """The table as text: a heading, then a row a system.
-
-    rows: what was measured on test documents, by system. The column that decided has its interval.
-    A number of fewer documents than the first heading says has their count in brackets.
-    """
-    columns = told_columns(rows, by)
-    documents = _tested(rows)
-    heads = [f"{column_name(column)} {display(*column).unit}".rstrip() for column in columns]
-    notes = {control: "scores shuffled", chosen: "kept"}
-    return [
-        [f"{documents:,} test documents", *heads],
-        *(
-            [f"{name} ({notes[name]})" if name in notes else name]
-            + [_cell(item_of(estimates, column), column, column == by, documents)
-               for column in columns]
-            for name, estimates in rows.items()
-        ),
-    ]  # fmt: skip
-
-
-def _tested(systems: Mapping[str, Estimates]) -> int:
-    items = (
-        item for estimates in systems.values() for own in estimates.values()
-        for item in own.values()
-    )  # fmt: skip
-    return max((item.documents for item in items), default=0)
-
-
-def _cell(item: Estimate | None, column: ColumnKey, interval: bool, documents: int) -> str:
-    if item is None:
-        return "–"
-    text = display(*column).text(item.mean)
-    text += f" {_ends(column, item)}" if interval else ""
-    return text if item.documents == documents else f"{text} ({item.documents:,})"
-
-
 def verdict(
     choice: Mapping[str, Any],
     by: ColumnKey,
     systems: Mapping[str, Estimates],
     differences: Mapping[str, Estimates],
     control: str | None,
+    rivals: Sequence[str] = (),
+    measures: ColumnKey | None = None,
+    blind: bool = False,
 ) -> list[str]:
-    """What follows, a line each: keep what and why, is it good enough, what the control says.
+    """What follows, a line each: keep what and why, is it good enough, what others say of that.
 
     choice: the content of metrics/choice.json. by: the column that decided. systems, differences:
-    of test documents, by `NAME` and by `NAME - OTHER`; differences of the chosen system to base and
-    to the control, and of the control to base. control: its name, None if none was trained.
+    of test documents, by `NAME` and by `NAME - OTHER`; differences of the chosen system to base, to
+    the control and to each of `rivals`, and of the control to base. control: its name, None if none
+    was trained. rivals: systems that nothing was trained for, beside base. measures: a column of
+    another check than the one that decided. blind: the check that decided cannot tell good from bad
+    on these texts.
     """
+    chosen = choice["chosen"]
     lines = [
         _keep(choice, by),
-        _good_enough(choice["chosen"], by, systems, differences),
-        _against_control(choice["chosen"], by, differences, control),
-    ]
-    return lines + ([line] if (line := coverage_warning(systems, choice["chosen"], by)) else [])
+        _good_enough(chosen, by, systems, differences, blind),
+        _measured(chosen, measures, systems, differences),
+        _against_control(chosen, by, differences, control),
+        *(_against_rival(chosen, rival, measures or by, differences)
+          for rival in rivals if rival != chosen),
+        coverage_warning(systems, chosen, by),
+    ]  # fmt: skip
+    return [line for line in lines if line]
 
 
 def _keep(choice: Mapping[str, Any], by: ColumnKey) -> str:
@@ -149,7 +101,12 @@ def _ties(choice: Mapping[str, Any]) -> Iterator[str]:
 def _left_out(choice: Mapping[str, Any], by: ColumnKey) -> Iterator[str]:
     rows = choice["systems"]
     for name, row in rows.items():
-        if row["left_out"]:
+        if row["left_out"] == ["by"]:
+            yield (
+                f"`{name}` cannot be chosen by {by[0]}, which picked its summaries: another "
+                "metric in choice.by could."
+            )
+        elif row["left_out"]:
             keys = " and ".join(f"choice.{key}" for key in row["left_out"])
             yield (
                 f"Left out by {keys}: `{name}` ({column_name(by)} {_value(by, row['quality'])}, "
@@ -162,13 +119,14 @@ def _good_enough(
     by: ColumnKey,
     systems: Mapping[str, Estimates],
     differences: Mapping[str, Estimates],
+    blind: bool,
 ) -> str:
     """What the kept system reaches on test documents, and whether its gain stands there."""
     item = item_of(systems[chosen], by)
     if item is None:
         return f"Good enough? {column_name(by)} was not measured on test documents."
     text = (
-        f"Good enough? {column_name(by)} {_value(by, item.mean)} {_ends(by, item)} on "
+        f"Good enough? {column_name(by)} {_value(by, item.mean)} {ends(by, item)} on "
         f"{item.documents:,} test documents"
     )
     gap, documents = item_of(differences.get(f"{chosen} - base", {}), by), item.documents
@@ -183,14 +141,50 @@ def _good_enough(
         text += f" No number of fewer than {FEWEST} documents can be trusted."
     if by[1] == "good":
         text += f" {100 * (1 - item.mean):.0f} of 100 summaries are not good."
-    if by[1] == "good" and item.mean < _READY:
-        text += " Not ready to be used unread: read twenty (report/index.html shows them)."
+    if blind or (by[1] == "good" and item.mean < _READY):
+        text += f" Not ready to be used unread: {READ}."
     if by[1] == "good" and item.mean < _USABLE:
         text += (
             " More references to learn from, a larger model, or "
             "documents that are read whole give a better base."
         )
     return text
+
+
+def _measured(
+    chosen: str,
+    measures: ColumnKey | None,
+    systems: Mapping[str, Estimates],
+    differences: Mapping[str, Estimates],
+) -> str | None:
+    """What another check than the one that decided says of the kept system."""
+    if measures is None:
+        return None
+    item = item_of(systems[chosen], measures)
+    gap = item_of(differences.get(f"{chosen} - base", {}), measures)
+    text = f"{measures[0]}, which did not choose, measures"
+    if item is None:
+        return f"{text} nothing of `{chosen}`."
+    text += f" {column_name(measures)} {_value(measures, item.mean)} {ends(measures, item)}"
+    if gap is None:
+        return f"{text}."
+    said = {1: "it agrees", -1: "it says the opposite", 0: "it sees no clear difference"}
+    text += f", {_gap(measures, gap)} against base"
+    return f"{text}: {said[direction(gap, *measures)]}."
+
+
+def _against_rival(
+    chosen: str, rival: str, column: ColumnKey, differences: Mapping[str, Estimates]
+) -> str | None:
+    """How the kept system stands beside one that nothing was trained for."""
+    gap = item_of(differences.get(f"{chosen} - {rival}", {}), column)
+    if gap is None:
+        return None
+    said = {1: "better", -1: "worse", 0: "no clear difference"}[direction(gap, *column)]
+    return (
+        f"`{chosen}` against `{rival}`, which trains nothing: {column_name(column)} "
+        f"{_gap(column, gap)}, {said}."
+    )
 
 
 def _against_control(
@@ -230,14 +224,9 @@ def coverage_warning(systems: Mapping[str, Estimates], system: str, by: ColumnKe
 
 
 def verdict_text(table: Sequence[Sequence[str]], lines: Sequence[str]) -> str:
-    """The verdict for a terminal: its table, its lines and how to use what is kept."""
-    shown = [fill(line, _WIDTH, subsequent_indent="  ") for line in (*lines, USE)]
+    """The verdict for a terminal: its table and its lines."""
+    shown = [fill(line, _WIDTH, subsequent_indent="  ") for line in lines]
     return "\n".join([aligned(table), "", *shown])
-
-
-def column_name(column: ColumnKey) -> str:
-    """What people call a column."""
-    return TOLD.get(column[1], display(*column).label)
 
 
 def _value(column: ColumnKey, value: float) -> str:
@@ -245,9 +234,5 @@ def _value(column: ColumnKey, value: float) -> str:
     return f"{shown.text(value)} {shown.unit}".rstrip()
 
 
-def _ends(column: ColumnKey, item: Estimate, signed: bool = False) -> str:
-    return "[{}, {}]".format(*display(*column).ends(item.low, item.high, signed))
-
-
 def _gap(column: ColumnKey, gap: Estimate) -> str:
-    return f"{display(*column).text(gap.mean, signed=True)} {_ends(column, gap, True)}"
+    return f"{display(*column).text(gap.mean, signed=True)} {ends(column, gap, True)}"

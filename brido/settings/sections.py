@@ -216,6 +216,23 @@ class Sections(Section):
         return self.choice.by or next(says_good, None)
 
     @property
+    def measures(self) -> str | None:
+        """METRIC.COLUMN of another check than the one that decides, which measures the choice.
+
+        None where only one is measured, and where the one that decides knows the world's facts.
+        """
+        own = find_metric((self.decides or "").partition(".")[0]) if self.decides else None
+        if own is None or own.needs_facts:
+            return None
+        others = [
+            metric
+            for metric in map(find_metric, self.evaluation.metrics)
+            if metric.support and metric.name != own.name and not metric.needs_facts
+        ]
+        # The registry's order: later ones read more.
+        return next((f"{one.name}.{one.decides}" for one in reversed(others)), None)
+
+    @property
     def control(self) -> str | None:
         """The first tuned system whose scores are shuffled."""
         return next((name for name in self.tuned if self.scoring_of(name).shuffle), None)

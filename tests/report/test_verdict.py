@@ -1,11 +1,14 @@
 """The verdict of a run, by hand: its table, its lines, and what each turns on."""
+# ruff: noqa: E501 (the printed table)
 
 import pytest
 
 from brido.report.metrics import Estimate
-from brido.report.verdict import told_columns, verdict, verdict_table, verdict_text
+from brido.report.verdict import verdict, verdict_text
+from brido.report.verdict_table import Shown, told_columns, verdict_table
 
 GOOD, UNSUPPORTED, R1 = ("mentions", "good"), ("mentions", "unsupported"), ("rouge", "r1")
+READ_GOOD = ("minicheck", "good")
 
 
 def number(mean, low=None, high=None, documents=300):
@@ -38,18 +41,24 @@ ROWS = {
     "control": {"quality": 0.74, "rouge": 48.5, "difference": 0.05, "standard_error": 0.02},
 }
 APPROVED = """\
-300 test documents                     good %   unsupported %   - dates %      ROUGE-1   words
-──────────────────────────────────────────────────────────────────────────────────────────────
-base                        70.0 [65.0, 75.0]            30.0        20.0        50.00    20.0
-brio (kept)                 80.0 [76.0, 84.0]            20.0        10.0        51.00    21.0
-control (scores shuffled)   75.0 [70.0, 80.0]            25.0           –   48.50 (90)       –
+300 test documents                  base         brio (kept)             checked   control (shuffled)
+─────────────────────────────────────────────────────────────────────────────────────────────────────
+good %, by mentions    70.0 [65.0, 75.0]   80.0 [76.0, 84.0]              picked    75.0 [70.0, 80.0]
+good %, by minicheck   60.0 [55.0, 65.0]   66.0 [61.0, 71.0]   71.0 [66.0, 76.0]                    –
+unsupported %                       30.0                20.0                 0.0                 25.0
+- dates %                           20.0                10.0                   –                    –
+- cut %                                –                   –                 1.0                    –
+ROUGE-1                            50.00               51.00                   –           48.50 (90)
+words                               20.0                21.0                   –                    –
 
 Keep `brio`: it is best on 120 validation documents (good 81.0 %, base 69.0 %, difference +12.0 with
   standard error 2.0).
 Good enough? good 80.0 % [76.0, 84.0] on 300 test documents, +10.0 [+6.0, +14.0] against base. 20 of
   100 summaries are not good.
+minicheck, which did not choose, measures good 66.0 % [61.0, 71.0], +6.0 [+1.0, +11.0] against base:
+  it agrees.
 `brio` against `control`: good +5.0 [+1.0, +9.0], better.
-Use it: `brido summarize new.jsonl` writes summaries of new documents with data/chosen."""
+`brio` against `checked`, which trains nothing: good -5.0 [-9.0, -1.0], worse."""
 
 
 def choice(chosen="brio", best=None, reason="best", documents=120, **changes):
@@ -66,13 +75,43 @@ def choice(chosen="brio", best=None, reason="best", documents=120, **changes):
     }
 
 
-def told(made, gaps=GAPS, by=GOOD, control="control", systems=SYSTEMS):
-    return verdict(made, by, systems, gaps, control)
+def told(made, gaps=GAPS, by=GOOD, control="control", systems=SYSTEMS, **more):
+    return verdict(made, by, systems, gaps, control, **more)
 
 
 def test_the_whole_text():
-    table = verdict_table(SYSTEMS, "brio", GOOD, "control")
-    assert verdict_text(table, told(choice())) == APPROVED
+    marks = {"base": (0.6, 0.55, 0.65), "brio": (0.66, 0.61, 0.71), "checked": (0.71, 0.66, 0.76)}
+    systems = SYSTEMS | {"checked": numbers(good=(1.0, 1.0, 1.0), unsupported=0.0, cut=0.01)}
+    systems |= {name: systems[name] | {"minicheck": {"good": number(*three)}}
+                for name, three in marks.items()}  # fmt: skip
+    gain = {"minicheck": {"good": number(0.06, 0.01, 0.11)}}
+    gaps = GAPS | {"brio - base": GAPS["brio - base"] | gain}
+    gaps |= {"brio - checked": {"minicheck": {"good": number(-0.05, -0.09, -0.01)}}}
+    notes = {"brio": "kept", "control": "shuffled"}
+    shown = {
+        name: Shown(systems[name], notes.get(name, ""), "mentions" if name == "checked" else None)
+        for name in ("base", "brio", "checked", "control")
+    }
+    lines = told(choice(), gaps, systems=systems, rivals=["checked"], measures=READ_GOOD)
+    assert verdict_text(verdict_table(shown, GOOD, READ_GOOD), lines) == APPROVED
+
+
+def test_what_measures_may_say_the_opposite_or_nothing():
+    def line(gap):
+        systems = SYSTEMS | {"brio": SYSTEMS["brio"] | {"minicheck": {"good": number(0.6)}}}
+        gaps = GAPS | {"brio - base": GAPS["brio - base"] | {"minicheck": {"good": gap}}}
+        return told(choice(), gaps, systems=systems, measures=READ_GOOD)[2]
+
+    assert line(number(-0.1, -0.2, -0.01)).endswith("it says the opposite.")
+    assert line(number(-0.1, -0.2, 0.01)).endswith("it sees no clear difference.")
+    assert "measures nothing of `brio`" in told(choice(), measures=READ_GOOD)[2]
+
+
+def test_a_blind_check_is_not_believed_and_a_picked_system_not_chosen_by_what_picked_it():
+    assert "brido read" not in told(choice())[1]
+    assert "brido read" in told(choice(), blind=True)[1]
+    out = {"left_out": ["by"]}
+    assert "`control` cannot be chosen by mentions" in told(choice(control=out))[0]
 
 
 def test_the_column_that_decides_comes_first_and_none_stands_twice():

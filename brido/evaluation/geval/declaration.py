@@ -1,6 +1,6 @@
 """The declaration of the metric `geval`."""
 
-from brido.evaluation import Column, Evaluation, Inputs, Metric
+from brido.evaluation import Column, Evaluation, Inputs, Metric, Support
 from brido.evaluation.geval.settings import GEvalSettings
 from brido.utils.progress import MakeProgress
 from brido.work.settings import RuntimeSettings
@@ -35,4 +35,5 @@ METRIC = Metric(
     settings=GEvalSettings,
     needs_runtime=True,
     whole=True,
+    support=Support("consistency", step=0.5),
 )

@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import Field
 
-from brido.evaluation import Column, Evaluation, Inputs, Metric, points, share
+from brido.evaluation import Column, Evaluation, Inputs, Metric, Support, points, share
 from brido.evaluation.qafacteval.answers import Strategy
 from brido.utils.progress import MakeProgress
 from brido.utils.sections import Name, Section
@@ -80,4 +80,5 @@ METRIC = Metric(
     evaluate=evaluate,
     settings=QAFactEvalSettings,
     needs_runtime=True,
+    support=Support("lerc", step=0.25),
 )

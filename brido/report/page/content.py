@@ -20,7 +20,6 @@ from brido.report.settings import ReportSettings
 from brido.report.settings_text import run_order, settings_text
 from brido.report.sources import sources_rows
 from brido.report.summary import every_column, headline_columns, result_table, voting_note
-from brido.report.verdict import USE
 from brido.settings.params import Params
 from brido.tables.documents import CandidateDocument
 from brido.utils.errors import parsing
@@ -114,7 +113,7 @@ def make_page(
         focus=focus,
         alpha=scoring.alpha,
         order=run_order(scoring),
-        verdict=[*choice["verdict"], USE],
+        verdict=choice["verdict"],
         table=choice["table"],
         kept=choice["chosen"],
         warnings=numbers.warnings,

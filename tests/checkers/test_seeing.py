@@ -4,13 +4,12 @@ import random
 
 import pytest
 
-from brido.checkers.sensitivity import (
-    KINDS,
-    Share,
-    planted,
-    sensitivity,
-    unsupported_mentions,
-)
+from brido.checkers import sensitivity
+from brido.checkers.mentions import text_mentions
+from brido.checkers.planting import KINDS, planted
+from brido.checkers.seeing import Finding, Sensitivity, Share, measured, table_of
+from brido.report.seen import blind, seen_line
+from brido.utils.errors import BridoError
 
 NAMES = ["Ann Lee", "Bo Ek", "Cy Dorn", "Di Marsh", "Ed Poole", "Flo Hay", "Gus Ivor", "Hal Kerr"]
 
@@ -84,7 +83,8 @@ def test_each_error_is_one_and_the_same_seed_plants_the_same():
         if kind == "swapped names":
             assert sorted(text.split()) == sorted(references[index].split())
         if kind == "changed number":
-            assert unsupported_mentions(documents[index], text) == 1
+            found = text_mentions(documents[index], text, True)
+            assert [one.supported for one in found].count(False) == 1
 
 
 def test_shares_have_wilson_s_interval():
@@ -100,9 +100,73 @@ def test_shares_have_wilson_s_interval():
     [
         (("mentions", ["a"], ["b"]), "got 1 and 1"),
         (("mentions", ["a", "b"], ["b"]), "got 2 and 1"),
-        (("rouge", ["a", "b"], ["b", "c"]), "'rouge'"),
+        (("rouge", ["a", "b"], ["b", "c"]), "mentions, .*geval"),
+        (("no", ["a", "b"], ["b", "c"]), "no metric 'no'"),
     ],
 )
 def test_what_is_refused(arguments, part):
-    with pytest.raises(ValueError, match=part):
+    with pytest.raises((ValueError, BridoError), match=part):
         sensitivity(*arguments)
+
+
+def test_a_check_is_asked_once_of_each_text():
+    documents, references = talks()
+    asked = []
+    sensitivity(lambda *pair: asked.append(pair) or False, documents, references)
+    assert (
+        len(asked) == len(set(asked)) == len(references) + len(list(planted(documents, references)))
+    )
+
+
+def test_a_mark_notices_what_makes_it_worse_and_has_no_verdict():
+    """A metric without a threshold: of marks from 0 to 1 here."""
+    documents, references = talks()
+
+    def judge(numbers, texts):
+        shares = [
+            sum(word in documents[number] for word in text.split()) / len(text.split())
+            for number, text in zip(numbers, texts, strict=True)
+        ]
+        return [Finding(share, None) for share in shares]
+
+    found = measured(judge, 0.0, documents, references, 0)
+    assert found.noticed["changed number"].value == 1
+    assert found.noticed["swapped names"].value == 0
+    assert found.unsupported.of == 0
+    assert not found.refuses
+    assert found.answers
+    assert "unsupported" not in found.sentence("it")
+    # A mark has to fall by more than a step, and what has no mark counts in nothing.
+    assert measured(judge, 0.5, documents, references, 0).noticed["changed number"].value == 0
+    none = measured(lambda numbers, texts: [None] * len(texts), 0.0, documents, references, 0)
+    assert {share.of for share in none.noticed.values()} == {0}
+
+
+def test_what_is_written_down_is_read_again():
+    found = sensitivity("mentions", *talks())
+    assert Sensitivity.from_plain(found.plain()) == found
+
+
+def test_the_line_that_a_verdict_begins_with():
+    documents, references = talks()
+    sees = sensitivity("mentions", documents, references)
+    blinded = sensitivity(lambda document, text: False, documents, references)
+    assert not blind(sees)
+    assert blind(blinded)
+    assert not blind(blinded, exact=True)
+    assert not blind(None)
+    assert seen_line({}, "mentions") is None
+    assert "cannot say here" not in seen_line({"mentions": sees}, "mentions")
+    alone = seen_line({"no": blinded}, "no")
+    assert "brido read" in alone
+    assert "minicheck" in alone
+    assert "choose by mentions" in seen_line({"no": blinded, "mentions": sees}, "no")
+
+
+def test_the_table_has_a_column_a_check():
+    rows = table_of({"mentions": sensitivity("mentions", *talks())})
+    assert rows[0] == ["planted, and noticed by", "mentions"]
+    assert rows[1] == ["swapped names", "0 % [0, 24] of 12"]
+    assert rows[-2:] == [
+        ["called unsupported", "0 % [0, 24] of 12"], ["called not whole", "0 % [0, 24] of 12"],
+    ]  # fmt: skip

@@ -1,0 +1,264 @@
+"""What a check can see: one error is planted in each reference, and the check is asked again."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from brido.checkers.mentions import text_mentions
+from brido.checkers.planting import KINDS, planted
+
+# Of these a check of facts must see some; a summary of another document is seen by most.
+THAT_MATTER = ("swapped names", "changed number", "invented name")
+# A check that calls more of people's own summaries unsupported cannot tell good from bad.
+MOST_REFERENCES = 0.2
+HALF = 0.5
+_FEWEST = 5
+
+
+class Finding(NamedTuple):
+    """What a check says of one summary.
+
+    value: lower where more is made up. passes: whether nothing is; None where the check has no
+    threshold. whole: whether the text is whole; None where the check does not ask.
+    """
+
+    value: float
+    passes: bool | None
+    whole: bool | None = None
+
+    @property
+    def good(self) -> bool | None:
+        """Whether it passes and is not broken; None without a threshold."""
+        return None if self.passes is None else self.passes and self.whole is not False
+
+
+# (document, summary) -> how many errors the check finds; True and False count as 1 and 0.
+Check = Callable[[str, str], float]
+# Documents by their numbers and a summary of each -> what the check says, None where it cannot.
+Judge = Callable[[Sequence[int], Sequence[str]], Sequence[Finding | None]]
+
+
+@dataclass(frozen=True)
+class Share:
+    """A share of `of` cases, with Wilson's 95 % interval; NaN of none."""
+
+    count: int
+    of: int
+
+    @property
+    def value(self) -> float:
+        return self.count / self.of if self.of else math.nan
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Wilson's 95 % interval, (0, 1) of no case."""
+        if not self.of:
+            return 0.0, 1.0
+        z, n, p = 1.959964, self.of, self.value
+        centre, half = p + z * z / (2 * n), z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+        return (centre - half) / (1 + z * z / n), (centre + half) / (1 + z * z / n)
+
+    def __str__(self) -> str:
+        return f"{100 * self.value:.0f} %" if self.of else "none"
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """What a check notices in these texts.
+
+    noticed: by kind, of the planted errors. unsupported: of untouched references, those in which
+    the check finds an error; of none where it has no threshold. not_whole: those that it calls cut,
+    looping or too long; of none where it does not ask. checked: those with a name or number to look
+    up.
+    """
+
+    noticed: dict[str, Share]
+    unsupported: Share
+    not_whole: Share
+    checked: Share
+
+    @property
+    def answers(self) -> bool:
+        """Whether the check can tell good from bad here.
+
+        It calls at most a fifth of people's own summaries unsupported, and notices more than half
+        of the errors of some kind that matters.
+        """
+        return not self.refuses and any(self.sees(kind) for kind in THAT_MATTER)
+
+    @property
+    def refuses(self) -> bool:
+        """Whether the check calls more than a fifth of people's own summaries unsupported."""
+        return self.unsupported.value > MOST_REFERENCES
+
+    def sees(self, kind: str) -> bool:
+        """Whether it notices more than half of the errors of a kind, of five at least."""
+        share = self.noticed[kind]
+        return share.of >= _FEWEST and share.value > HALF
+
+    def sentence(self, name: str, whose: str = "your own summaries") -> str:
+        """What the check sees, in one sentence."""
+        shares = {kind: self.noticed[kind] for kind in THAT_MATTER if self.noticed[kind].of}
+        calls = f"it calls {self.unsupported} of {whose} unsupported" if self.unsupported.of else ""
+        if not shares:
+            told = f"{name} found no name or number to change"
+        else:
+            seen = [_told(kind, share) for kind, share in shares.items() if share.value > HALF]
+            unseen = [_told(kind, share) for kind, share in shares.items() if share.value <= HALF]
+            told = f"{name} sees {_listed(seen)}" if seen else f"{name} sees none of what matters"
+            told += f", not {_listed(unseen)}" if unseen else ""
+        return "; ".join(filter(None, [told, calls]))
+
+    def plain(self) -> dict[str, Any]:
+        """As a JSON file has it; `from_plain` reads it."""
+        shares = {"unsupported": self.unsupported, "not_whole": self.not_whole,
+                  "checked": self.checked}  # fmt: skip
+        return {
+            "noticed": {kind: _plain(share) for kind, share in self.noticed.items()},
+            **{name: _plain(share) for name, share in shares.items()},
+            "answers": self.answers,
+        }
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> "Sensitivity":
+        """What `plain` has written."""
+        noticed = {kind: Share(*_pair(plain["noticed"][kind])) for kind in KINDS}
+        rest = ("unsupported", "not_whole", "checked")
+        return cls(noticed, *(Share(*_pair(plain[name])) for name in rest))
+
+
+def _plain(share: Share) -> dict[str, Any]:
+    value = round(share.value, 4) if share.of else None
+    return {"share": value, "count": share.count, "of": share.of}
+
+
+def _pair(plain: Mapping[str, Any]) -> tuple[int, int]:
+    return plain["count"], plain["of"]
+
+
+def _told(kind: str, share: Share) -> str:
+    return f"{kind if kind.endswith('s') else f'{kind}s'} ({share})"
+
+
+def _listed(words: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]])) if words else ""
+
+
+def sensitivity(
+    check: Check | str,
+    documents: Sequence[str],
+    references: Sequence[str],
+    seed: int = 0,
+    **about: Any,
+) -> Sensitivity:
+    """Plant one error of each kind in each reference and count which the check notices.
+
+    check: a function of document and summary that says how many errors it finds (or whether), or
+    the name of a metric that declares what supported means (mentions, minicheck, qafacteval, geval,
+    world_judge). documents and references: the same number of texts; a kind of error is planted
+    where a reference has a place for it. The same seed plants the same errors. about: of a metric,
+    `facts`, `settings` and `runtime`, as `brido.evaluation.planted.judge_of` takes them.
+
+    A check with a threshold notices an error where its verdict changes: references that it calls
+    unsupported or broken already are left out of these shares. A check that gives marks notices an
+    error where its mark falls.
+
+    Raises:
+        ValueError: there are fewer than two documents, or not as many references.
+        BridoError: there is no metric of that name, or it says nothing about support.
+
+    Example:
+        >>> found = sensitivity("mentions", ["Ann met Bo on May 5.", "Cy paid 30 euros."],
+        ...                     ["Yesterday Ann met Bo on May 5.", "Here Cy paid 30 euros."])
+        >>> str(found.noticed["changed number"]), str(found.noticed["swapped names"])
+        ('100 %', '0 %')
+    """
+    if len(documents) != len(references) or len(documents) < 2:
+        raise ValueError(
+            f"sensitivity needs two documents at least and a reference for each, and got "
+            f"{len(documents)} and {len(references)}"
+        )
+    if isinstance(check, str):
+        # By its name: the room of metrics imports this one.
+        judge_of = import_module("brido.evaluation.planted").judge_of
+        judge, step = judge_of(check, documents, references, **about)
+    else:
+        judge, step = _by_function(check, documents), 0.0
+    return measured(judge, step, documents, references, seed)
+
+
+def _by_function(check: Check, documents: Sequence[str]) -> Judge:
+    def judge(numbers: Sequence[int], texts: Sequence[str]) -> list[Finding | None]:
+        errors = [check(documents[i], text) for i, text in zip(numbers, texts, strict=True)]
+        return [Finding(-float(count), not count) for count in errors]
+
+    return judge
+
+
+def measured(
+    judge: Judge, step: float, documents: Sequence[str], references: Sequence[str], seed: int
+) -> Sensitivity:
+    """What a judge of these documents notices; step: by how much a mark must fall to mean it."""
+    before = judge(range(len(documents)), references)
+    # One error would hide behind another.
+    errors = [
+        (index, kind, text)
+        for index, kind, text in planted(documents, references, seed)
+        if (own := before[index]) and own.good is not False
+    ]
+    after = judge([index for index, *_ in errors], [text for *_, text in errors])
+    counts = {kind: [0, 0] for kind in KINDS}
+    for (index, kind, _), found in zip(errors, after, strict=True):
+        own = before[index]
+        if own and found:
+            worse = own.value - found.value > step if found.good is None else not found.good
+            counts[kind][0] += worse
+            counts[kind][1] += 1
+    told = [own for own in before if own]
+    return Sensitivity(
+        {kind: Share(*both) for kind, both in counts.items()},
+        _share_of(own.passes is False for own in told if own.passes is not None),
+        _share_of(own.whole is False for own in told if own.whole is not None),
+        _share_of(bool(text_mentions(document, text, True))
+                  for document, text in zip(documents, references, strict=True)),
+    )  # fmt: skip
+
+
+def _share_of(cases: Iterator[bool]) -> Share:
+    listed = list(cases)
+    return Share(sum(listed), len(listed))
+
+
+def table_of(found: Mapping[str, Sensitivity]) -> list[list[str]]:
+    """Rows for people: a heading, then the share of each kind that each check notices.
+
+    Each cell has the share, Wilson's 95 % interval and of how many.
+
+    Example:
+        >>> found = sensitivity(lambda document, summary: False, ["A.", "B."], ["So.", "Lo."])
+        >>> table_of({"blind": found})[-1]
+        ['called unsupported', '0 % [0, 66] of 2']
+    """
+    rows = [["planted, and noticed by", *found]]
+    for kind in KINDS:
+        shares = [one.noticed[kind] for one in found.values()]
+        if any(share.of for share in shares):
+            rows.append([kind, *map(_cell, shares)])
+    untouched = {
+        "called unsupported": [one.unsupported for one in found.values()],
+        "called not whole": [one.not_whole for one in found.values()],
+    }
+    return rows + [
+        [name, *map(_cell, shares)]
+        for name, shares in untouched.items()
+        if any(share.of for share in shares)
+    ]
+
+
+def _cell(share: Share) -> str:
+    if not share.of:
+        return "–"
+    low, high = share.interval
+    return f"{share} [{100 * low:.0f}, {100 * high:.0f}] of {share.of}"

@@ -1,0 +1,77 @@
+"""Summaries beside their documents, to be read: `brido read`."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from textwrap import fill, indent
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from brido.evaluation import Inputs
+
+_WIDTH = 100
+
+
+@click.command("read")
+@click.argument("systems", nargs=-1)
+@click.option("-n", "--documents", type=click.IntRange(1), default=20, help="How many documents.")
+@click.option("--seed", default=0, help="Decides which ones.")
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    default=Path("data"),
+    help="The folder of the pipeline's tables.",
+)
+def command(systems: tuple[str, ...], documents: int, seed: int, data: Path) -> None:
+    """Print test documents with their summaries by SYSTEMS (default: base and the chosen one).
+
+    The documents are drawn by --seed, so the same ones come again. Names and numbers that a
+    document does not have are listed below each summary, and why it is not whole.
+
+    \b
+    Example:
+        brido read -n 5 base vote | less
+    """
+    from brido.cli.export_model import chosen_system
+    from brido.evaluation.parts import read_inputs
+
+    named = [*(systems or dict.fromkeys(["base", *filter(None, [chosen_system()])]))]
+    corpus = data / "corpus" / "test.parquet"
+    texts = {name: read_inputs(corpus, data / "decoded" / name / "test.parquet") for name in named}
+    first = texts[named[0]]
+    drawn = random.Random(seed).sample(range(len(first.ids)), min(documents, len(first.ids)))
+    for number, place in enumerate(sorted(drawn), 1):
+        click.secho(f"{number} of {len(drawn)}: {first.ids[place]}", bold=True)
+        click.echo(_paragraph(first.documents[place]))
+        for reference in first.references[place][:1]:
+            click.echo(f"\n  reference\n{_paragraph(reference)}")
+        for name, inputs in texts.items():
+            click.echo(f"\n  {name}\n{_paragraph(inputs.summaries[place])}")
+            for line in _doubts(inputs, place):
+                click.secho(f"    {line}", fg="yellow")
+        click.echo()
+
+
+def _paragraph(text: str) -> str:
+    """A text with its own lines, each wrapped."""
+    lines = (fill(line, _WIDTH - 4) for line in text.splitlines() or [""])
+    return indent("\n".join(lines), "    ")
+
+
+def _doubts(inputs: Inputs, place: int) -> Iterator[str]:
+    """What the rules find in a summary: names and numbers, and why it is not whole."""
+    from brido.checkers.mentions import mentions_of
+    from brido.checkers.wholeness import why_not_whole
+
+    document, summary = inputs.documents[place], inputs.summaries[place]
+    facts = None if inputs.facts is None else list(inputs.facts[place])
+    found = mentions_of(document, summary, facts, case_sensitive=True)
+    if missing := [one.text for one in found if not one.supported]:
+        yield f"not in the document: {', '.join(missing)}"
+    reference = next(iter(inputs.references[place]), None)
+    if why := why_not_whole(summary, reference, facts, document):
+        yield f"not whole: {why}"

@@ -1,0 +1,62 @@
+"""What a check sees in a file of documents and people's summaries: `brido sensitivity mentions`."""
+
+from pathlib import Path
+
+import click
+
+from brido.cli.evaluate import read_inputs, read_settings
+from brido.cli.shared import max_bad_option
+
+
+@click.command("sensitivity")
+@click.argument("metric")
+@click.argument("file", default="-")
+@click.option(
+    "--params", type=click.Path(path_type=Path), help="A params.yaml with these settings."
+)
+@click.option(
+    "-S",
+    "--set",
+    "changes",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Change a key of evaluation.METRIC or runtime, as of `brido evaluate`. Repeatable.",
+)
+@click.option("--dry-run", is_flag=True, help="Print calls, tokens and cost, without asking.")
+@click.option("--seed", default=0, help="Decides which errors are planted.")
+@max_bad_option
+def command(
+    metric: str,
+    file: str,
+    params: Path | None,
+    changes: tuple[str, ...],
+    dry_run: bool,
+    seed: int,
+    max_bad: float,
+) -> None:
+    """Say which errors METRIC notices in the summaries in FILE (default: stdin).
+
+    METRIC is one that says what a document supports: mentions, minicheck, qafacteval or geval. Each
+    row of FILE has `document` and `summary`, which people wrote. One error of each kind is planted
+    in each summary; the table says which share of them METRIC notices, and how many of the
+    untouched summaries it calls unsupported.
+
+    \b
+    Example:
+        brido sensitivity mentions summaries.jsonl
+    """
+    from brido.checkers import sensitivity
+    from brido.checkers.seeing import table_of
+    from brido.endpoint import DryRun
+    from brido.report.seen import seen_line
+    from brido.report.summary import aligned
+
+    settings, runtime = read_settings(metric, params, [*changes, *["dry_run=true"] * dry_run])
+    inputs = read_inputs(file, max_bad)
+    texts = (inputs.documents, inputs.summaries)
+    try:
+        found = sensitivity(metric, *texts, seed, settings=settings, runtime=runtime)
+    except DryRun as forecast:
+        click.echo(str(forecast))
+        return
+    click.echo(f"{aligned(table_of({metric: found}))}\n\n{seen_line({metric: found}, metric)}")
