@@ -25,7 +25,7 @@ from brido.tables.join import decoded_by
 from brido.utils.atomic import atomic_folder, write_text
 from brido.utils.errors import run_command
 from brido.utils.progress import say
-from brido.utils.stored import json_text
+from brido.utils.stored import json_text, read_json
 from brido.utils.text import word_count
 from stages import paths
 
@@ -119,7 +119,7 @@ def verdict_of(
     """The lines of the verdict and its table, with numbers of test documents."""
     chosen, control = choice.chosen, params.control
     measures = column_of(params.measures) if params.measures else None
-    rivals = [name for name in params.variants if params.picked_by(name) or params.asks(name)]
+    rivals = [name for name in params.variants if params.picked_by(name) or params.asked_of(name)]
     notes = {control: "shuffled", chosen: "kept"}
     names = dict.fromkeys(["base", chosen, *rivals, *filter(None, [control])])
     scores = {name: read_scores(paths.evaluation(name)) for name in names}
