@@ -56,6 +56,13 @@ def _split(name: str, required: bool = False) -> Callable[[Any], Any]:
     show_default=True,
     help="How long the run may take on this machine: it is made as large as fits.",
 )
+@click.option(
+    "--check",
+    metavar="NAME",
+    help="What decides which summaries are good: mentions (names and numbers), minicheck (a model "
+    "that reads), or the folder of a MiniCheck model. Default: minicheck if its weights are at "
+    "hand and it takes less than half of --minutes, else mentions.",
+)
 def command(folder: Path | None, **options: Any) -> None:
     """Begin a project for documents of your own: its settings, and how long its run takes.
 

@@ -16,10 +16,14 @@ from brido.utils.text import seeing_tokenizer
 _UPDATES = 25
 
 
-def params_text(data: Data, model: Model, limits: Limits, plan: Plan) -> str:
-    """Return the params.yaml: the preset of this kind of model with the computed keys."""
+def params_text(data: Data, model: Model, limits: Limits, plan: Plan, check: dict[str, Any]) -> str:
+    """Return the params.yaml: the preset of this kind of model with the computed keys.
+
+    check: the keys that make another check decide than the preset's.
+    """
     preset = read_preset(model.preset)
-    settings = merge(preset, computed(preset, data, model, limits, plan))
+    settings = merge(merge(preset, computed(preset, data, model, limits, plan)), check)
+    settings["evaluation"]["metrics"] += check.get("evaluation", {})
     told = comments(settings) | {
         "data.max_evaluated": "of validation and of test: what systems are measured on",
     }

@@ -111,7 +111,7 @@ def _learning(language: LanguageModel, texts: list[str], summaries: list[str], l
     with faster_training(model):
         update(1)  # the first time takes longer
         tokens = int(sources.mask.sum()) + int(targets.lengths.sum())
-        return _seconds(lambda: update(len(texts))) / tokens
+        return seconds_of_work(lambda: update(len(texts))) / tokens
 
 
 def _writing(language: LanguageModel, texts: list[str], candidates: int) -> tuple[float, float]:
@@ -127,12 +127,12 @@ def _writing(language: LanguageModel, texts: list[str], candidates: int) -> tupl
         sample(language.model, sources.ids, sources.mask, settings, uniforms)
 
     write(2)
-    short, long = _seconds(lambda: write(2)), _seconds(lambda: write(2 + _STEPS))
+    short, long = seconds_of_work(lambda: write(2)), seconds_of_work(lambda: write(2 + _STEPS))
     rows = len(texts) * candidates
     return short / int(sources.mask.sum()), max(long - short, 1e-6) / (_STEPS * rows)
 
 
-def _seconds(work: Callable[[], None]) -> float:
+def seconds_of_work(work: Callable[[], None]) -> float:
     """Seconds that the work takes on this machine when nothing else runs on it."""
     if torch.cuda.is_available():
         torch.cuda.synchronize()

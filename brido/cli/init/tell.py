@@ -2,34 +2,34 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from textwrap import fill
+from textwrap import fill, indent
 from typing import Any
 
 import click
 import torch
 
 from brido.candidates.documents import MANY_CUT
-from brido.checkers.sensitivity import sensitivity
+from brido.checkers import sensitivity
+from brido.checkers.mentions import speakers_of
+from brido.checkers.seeing import table_of
+from brido.cli.init.checks import ChosenCheck
 from brido.cli.init.data import Data
 from brido.cli.init.doubts import example
 from brido.cli.init.limits import Limits
 from brido.cli.init.model import Model, another_model
 from brido.cli.init.plan import RANGE, Plan, Recipe
+from brido.report.seen import blind, seen_line
+from brido.report.summary import aligned
 from brido.stats import FEWEST
 
 # As many of the user's summaries say what a check sees.
 LOOKED_AT = 200
 # What decides how much of a document is read.
 MORE = "reading.default.max_source_tokens"
-# What decides without further weights, what it cannot see, and what can be had instead.
-_MEASURED = """\
-  good summaries are whole, and the document has their names and numbers (metric mentions).
-  It does not see who did what. These read more; add one to evaluation.metrics:
-    minicheck   a model of 0.4 to 0.8 billion weights from the hub: without a GPU minutes for
-                80 documents (.2 to .5 s a summary where two cores multiply in bfloat16)
-    geval       a language model behind a server (judge): 20 paid requests a summary; see the
-                price with `python -m stages.evaluate geval --dry-run`
-    qafacteval  questions and answers: 4 GB of models from the hub, slow without a GPU"""
+# A judge at home, as a line to copy: Ollama, llama-server and vLLM speak the same language.
+_JUDGE = (
+    "brido sensitivity geval FILE --dry-run -S model=NAME -S base_url=http://localhost:11434/v1"
+)
 
 
 def tell_data(data: Data, model: Model, limits: Limits) -> None:
@@ -78,7 +78,7 @@ def _columns(files: Mapping[str, Any]) -> str:
 def tell_plan(
     data: Data, model: Model, plan: Plan, recipe: Recipe, minutes: float, folder: Path | None
 ) -> None:
-    """Print the model, the size of the run, how long it takes, and what it measures."""
+    """Print the model, the size of the run, and how long it takes."""
     _heading("The model")
     click.echo(f"  model      {model.source}, {model.parameters / 1e6:,.0f} million weights")
     click.echo(f"  settings   presets/{model.preset}.yaml")
@@ -104,8 +104,31 @@ def tell_plan(
             f"even the smallest run may take more than {minutes:g} minutes. It would be shorter "
             "with a GPU, a smaller --model or shorter documents; or allow more --minutes"
         )
+
+
+def tell_checks(data: Data, check: ChosenCheck) -> None:
+    """Print which check decides, what others would take, and what the free one sees."""
     _heading("What is measured")
-    click.echo(_MEASURED)
+    reads = check.name == "minicheck"
+    click.echo(
+        "  Good summaries are whole, and their document supports them. What decides that, on "
+        f"validation documents: {check.name}{', while mentions measures' if reads else ''}."
+    )
+    where = "" if check.at_hand else "; its weights are not at hand here: --check FOLDER"
+    rows = {
+        "mentions": "free: looks names and numbers up, and does not see who did what",
+        "minicheck": f"a model of .4 to .8 billion weights that reads the document: about "
+        f"{max(1, round(check.minutes)):,} minutes here{where}",
+        "geval": "a language model behind a server, your own too; what it would take:",
+    }
+    for name, text in rows.items():
+        click.echo(fill(text, 96, initial_indent=f"    {name:<10} ", subsequent_indent=" " * 15))
+    click.echo(f"{' ' * 15}{_JUDGE}")
+    if not reads and any(map(speakers_of, data.texts[:LOOKED_AT])):
+        _warn(
+            "these documents are dialogues, and mentions does not see who said what: decide by one "
+            "that reads (--check minicheck)"
+        )
     _tell_sensitivity(data)
 
 
@@ -114,17 +137,14 @@ def _tell_sensitivity(data: Data) -> None:
     documents, references = data.texts[:LOOKED_AT], data.summaries[:LOOKED_AT]
     if len(documents) < FEWEST or len(data.texts) != len(data.summaries):
         return
-    found = sensitivity("mentions", documents, references)
-    rows = [
-        f"    {kind:<16} {share} of {share.of}" for kind, share in found.noticed.items() if share.of
-    ]
-    click.echo("  Planted in your own summaries, one error at a time, mentions notices:")
-    click.echo("\n".join(rows))
-    line = found.line("mentions")
-    if found.answers:
-        click.echo(fill(line, 96, initial_indent="  ", subsequent_indent="  "))
-    else:
+    found = {"mentions": sensitivity("mentions", documents, references)}
+    click.echo("\n  One error at a time, planted in your own summaries:")
+    click.echo(indent(aligned(table_of(found)), "  "))
+    line = str(seen_line(found, "mentions"))
+    if blind(found["mentions"]):
         _warn(line)
+    else:
+        click.echo(fill(line, 96, initial_indent="  ", subsequent_indent="  "))
 
 
 def _tell_run(data: Data, model: Model, plan: Plan) -> None:

@@ -7,6 +7,7 @@ import click
 import torch
 from ruamel.yaml import YAML
 
+from brido.cli.init.checks import choose_check
 from brido.cli.init.data import Data, look
 from brido.cli.init.limits import Limits, find_limits
 from brido.cli.init.model import Model, another_model, find_model
@@ -14,7 +15,7 @@ from brido.cli.init.place import branch_of, check_place, checkout, commit, is_pr
 from brido.cli.init.plan import Plan, Recipe, make_plan
 from brido.cli.init.settings import params_text, reading_of
 from brido.cli.init.speed import measure_speed
-from brido.cli.init.tell import tell_data, tell_plan
+from brido.cli.init.tell import tell_checks, tell_data, tell_plan
 from brido.corpus.checks import SPLITS
 from brido.models.settings import ReadingSettings
 from brido.settings.load import PARAMS_FILE, check_params, replace_params
@@ -30,6 +31,7 @@ def write(
     document_column: str | None,
     summary_column: tuple[str, ...],
     id_column: str | None,
+    check: str | None,
     **files: tuple[str, ...],
 ) -> None:
     """Look at the files and the model, write params.yaml and print what was found and the plan.
@@ -65,7 +67,8 @@ def write(
         tell_data(data, found, limits)
         recipe = Recipe.of(found, bool(data.summaries))
         plan = plan_for(data, found, limits, recipe, minutes)
-        text = params_text(data, found, limits, plan)
+        chosen = choose_check(check, data, limits, plan, minutes)
+        text = params_text(data, found, limits, plan, chosen.settings())
         check_params(YAML(typ="safe").load(text))
     changed = make_place(folder, root) if folder else ""
     with chdir(folder or root):
@@ -73,6 +76,7 @@ def write(
     if project:
         commit(folder or root)
     tell_plan(data, found, plan, recipe, minutes, folder)
+    tell_checks(data, chosen)
     if changed:
         click.echo(f"\nwarning: {changed}")
     old = f"; the old one is {kept}" if kept else ""
