@@ -24,7 +24,7 @@ from brido.report.summary import (
     result_table,
     summary_table,
 )
-from brido.report.verdict import told_columns
+from brido.report.verdict_table import told_columns
 from brido.utils.atomic import write_text
 from brido.utils.stored import json_text
 

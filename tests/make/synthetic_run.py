@@ -59,6 +59,7 @@ def write_run(folder: Path, documents: int = 12, count: int = 8, seed: int = 0) 
     (data / "corpus/source.json").write_text(json.dumps({"source": "world", "splits": splits}))
     for system in ("base", "vote", "control"):
         _write_model(data / "checkpoints" / system, system)
+    (folder / "metrics/sensitivity.json").write_text("{}")
     (folder / "metrics/training").mkdir()
     for system in ("vote", "control"):
         text = "update,loss,cross_entropy,contrastive,tau\n0,3.5,1.5,0.1,0.2\n5,3.0,1.4,0.09,\n"

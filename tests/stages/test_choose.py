@@ -13,7 +13,7 @@ from brido.report.card import weights_of
 from brido.settings.load import load_params
 from brido.summarizer.usage import read_usage
 from brido.tables import DECODED, evaluation_schema, read_rows, write_table
-from stages import choose, paths
+from stages import choose, paths, sensitivity
 
 DOCUMENTS = 60
 SYSTEMS = ("base", "vote", "control", "guided")
@@ -81,6 +81,8 @@ def chosen():
 def test_what_is_written_of_the_best_system(project, capsys):
     same_rouge()
     good(base=30, vote=50, control=40, guided=35)
+    sensitivity.main()
+    capsys.readouterr()
     choice = chosen()
     assert (choice["chosen"], choice["best"], choice["reason"]) == ("vote", "vote", "best")
     assert (choice["documents"], choice["by"], choice["control"]) == (
@@ -93,14 +95,17 @@ def test_what_is_written_of_the_best_system(project, capsys):
     words = sum(len(text.split()) for text in texts) / DOCUMENTS
     assert row["words"] == pytest.approx(words, abs=1e-6)
     assert f"choose: {choice['verdict'][1]}\n" in capsys.readouterr().err
-    # The first line says what the check sees, the second what is kept.
-    assert len(choice["verdict"]) == 4
-    assert choice["verdict"][0].startswith("mentions calls")
-    assert choice["sensitivity"]["references"] == DOCUMENTS
+    # The first line says what the check sees, the second what is kept, the last how to use it.
+    assert len(choice["verdict"]) == 5
+    assert choice["verdict"][0].startswith("mentions ")
+    assert choice["verdict"][0].endswith("mentions chooses and measures.")
+    assert "brido summarize" in choice["verdict"][4]
+    assert choice["sensitivity"]["mentions"]["unsupported"]["of"] == DOCUMENTS
+    assert choice["measures"] is None
     # On test documents 50 of 60 are good as well, 30 of base's and 40 of the control's.
-    assert [[*row[:1], row[1].split()[0]] for row in choice["table"][1:]] == [
-        ["base", "50.0"], ["vote (kept)", "83.3"], ["control (scores shuffled)", "66.7"],
-    ]  # fmt: skip
+    heads, row = choice["table"][:2]
+    assert heads == ["60 test documents", "base", "vote (kept)", "control (shuffled)"]
+    assert [cell.split()[0] for cell in row[1:]] == ["50.0", "83.3", "66.7"]
     assert "83.3 %" in choice["verdict"][2]
     assert choice["verdict"][3].endswith("better.")
 
@@ -189,7 +194,7 @@ def test_another_column_may_decide_and_less_of_it_be_better(project):
     choice = chosen()
     assert (choice["by"], choice["chosen"]) == ("mentions.unsupported", "control")
     assert list(choice["systems"]) == ["base", "control"]
-    assert "unsupported" in choice["verdict"][0]
+    assert "unsupported" in choice["verdict"][1]
 
 
 def made():
