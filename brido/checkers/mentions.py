@@ -52,7 +52,7 @@ _PRONOUN = re.compile(r"I(['’]\w+)?")
 _POSSESSIVE = re.compile(r"['’]s$")
 # A capital at the start of a sentence says nothing about these; they never start a name there.
 _TITLES = frozenset(("mr", "mrs", "ms", "miss", "dr", "prof"))
-_FUNCTION_WORDS = frozenset(
+FUNCTION_WORDS = frozenset(
     """yes no well see also both all any some such each every other more most many
     a an the this that these those he she it they we you i his her its their our your my in on at
     by for from to of with after before as when while if but and or so because although there here
@@ -262,7 +262,7 @@ def _span(
 
 def _begins(word: str, left: int, names: frozenset[str], plain: frozenset[str]) -> bool:
     """Whether a word has its capital because it begins a sentence."""
-    return word.lower() in _FUNCTION_WORDS or (
+    return word.lower() in FUNCTION_WORDS or (
         left > 1 and word.lower() in plain and _fold(word) not in names
     )
 

@@ -9,7 +9,8 @@ import re
 from itertools import pairwise
 from typing import Any
 
-from brido.utils.text import CLOSERS, ENDS, word_count, words
+from brido.checkers.mentions import FUNCTION_WORDS, capitalised_spans
+from brido.utils.text import CLOSERS, ENDS, split_sentences, word_count, words
 from brido.world import reading
 
 # A text has at least half and at most twice as many words as its reference.
@@ -24,11 +25,13 @@ _LOOPING, _DIFFERENT = 10, 0.4
 _STUTTER = re.compile(r"([^\W\d_]{1,10}?)\1{4,}")
 # Why a text is not whole, in the order in which it is asked.
 REASONS = ("no sentence", "repeats", "cut", "too short", "too long")
+_PREPOSITIONS = frozenset(("in", "on", "at", "by", "for", "from", "near", "with"))
 RULES = (
     "whole: half to twice the words of its reference, no word twice in a row, no three words in a "
-    "row twice, and an end (. ! ? ...) if the reference has one or is missing. Without a reference "
-    "at most half of the document's words, or 20. No loop: of ten words or more two in five "
-    "differ, and no letters stand five times in a row"
+    "row twice, in a sentence no name twice and nothing like `in Holm` twice, and an end (. ! ? "
+    "...) if the reference has one or is missing. Without a reference at most half of the "
+    "document's words, or 20. No loop: of ten words or more two in five differ, and no letters "
+    "stand five times in a row"
 )
 
 
@@ -69,7 +72,7 @@ def _broken_rule(text: str, reference: str | None, document: str) -> str:
         return "no sentence"
     plain = [word.strip(_POINTS) for word in words]
     threes = list(zip(plain, plain[1:], plain[2:], strict=False))
-    if _repeats(words) or len(set(threes)) < len(threes) or _loops(plain):
+    if _repeats(words) or len(set(threes)) < len(threes) or _loops(plain) or _says_twice(text):
         return "repeats"
     alone = reference is None or not reference.strip()
     if not _END.search(text.strip()) and (alone or _END.search(str(reference).strip())):
@@ -92,6 +95,25 @@ def _repeats(words: list[str]) -> bool:
 def _loops(words: list[str]) -> bool:
     few = len(words) >= _LOOPING and len(set(words)) < _DIFFERENT * len(words)
     return few or any(_STUTTER.search(word) for word in words)
+
+
+def _says_twice(text: str) -> bool:
+    """Whether a sentence names the same twice, or where and when ("in Holm over in Holm").
+
+    Of people's summaries 1 in 150 does, of grammatical sentences of a broken model 1 to 3 in 100,
+    of its broken ones 40 to 60. An abbreviation may stand twice.
+    """
+    for sentence in split_sentences(text):
+        names = [name for name, *_ in capitalised_spans(sentence) if not name[1:].isupper()]
+        plain = [word.strip(_POINTS) for word in sentence.lower().split()]
+        places = [
+            pair
+            for pair in pairwise(plain)
+            if pair[0] in _PREPOSITIONS and pair[1] not in FUNCTION_WORDS
+        ]
+        if len(set(names)) < len(names) or len(set(places)) < len(places):
+            return True
+    return False
 
 
 def copied_share(document: str, text: str) -> float:
