@@ -104,7 +104,8 @@ def _says_twice(text: str) -> bool:
     of its broken ones 40 to 60. An abbreviation may stand twice.
     """
     for sentence in split_sentences(text):
-        names = [name for name, *_ in capitalised_spans(sentence) if not name[1:].isupper()]
+        spans = [name for name, *_ in capitalised_spans(sentence)]
+        names = [name for name in spans if " " in name or sum(map(str.isupper, name)) < 2]
         plain = [word.strip(_POINTS) for word in sentence.lower().split()]
         places = [
             pair

@@ -29,6 +29,22 @@ def folders(tmp_path_factory):
     return {kind: tiny_minichecks.save(kind, base / kind) for kind in tiny_minichecks.KINDS}
 
 
+@pytest.fixture(autouse=True)
+def in_float32(monkeypatch):
+    """As on a processor that does not multiply in bfloat16: the slow version is in float32."""
+    monkeypatch.setattr(minicheck, "multiplies_bfloat16", lambda place: False)
+
+
+def test_it_says_that_it_runs_in_bfloat16(folders, monkeypatch):
+    monkeypatch.setattr(minicheck, "multiplies_bfloat16", lambda place: True)
+    checker = MiniCheck.load(str(folders["t5"]), device="cpu")
+    assert checker.name.endswith(" in bfloat16")
+    exact = MiniCheck.load(str(folders["t5"]), device="cpu", precision="float32")
+    assert "bfloat16" not in exact.name
+    near, own = (one.sentences([DOCUMENT], TEXTS[:1])[0] for one in (checker, exact))
+    assert near[0].probability == pytest.approx(own[0].probability, abs=0.1)
+
+
 def slow_chunks(document, kind, tokenizer, limit):
     """Whole sentences as long as they fit, one after the other."""
     chunks, filled = [], 0
@@ -138,7 +154,13 @@ def test_the_metric_has_mean_and_worst_sentence(folders, tmp_path, monkeypatch):
     first = [s.probability for s in checker.sentences([DOCUMENT], TEXTS[:1])[0]]
     assert result.rows[0]["mean"] == pytest.approx(sum(first) / 2)
     assert result.rows[0]["worst"] == pytest.approx(min(first))
-    assert result.rows[2] == {"mean": None, "worst": None}
+    # Texts of four words beside a reference of one are too long.
+    assert result.rows[2] == {"mean": None, "worst": None, "whole": 0.0, "good": 0.0}
+    long = METRIC.measure(
+        Inputs(["a"], [DOCUMENT], TEXTS[:1], [TEXTS[:1]]),
+        settings, runtime=RuntimeSettings(device="cpu"),
+    ).rows[0]  # fmt: skip
+    assert (long["whole"], long["good"]) == (1.0, float(long["worst"] >= 0.5))
     assert [text for text, _ in result.details[0]["sentences"]] == ["W1 w7 w3.", "W5 w2 w99 w4."]
     assert str(folders["deberta"]) in result.signature["model"]
 
@@ -148,7 +170,7 @@ def test_a_model_comes_from_the_hub_by_its_commit(folders, tmp_path):
     repository = hub.add("models", "some/minicheck", folders["deberta"])
     code = (
         "from brido.checkers.minicheck import MiniCheck\n"
-        "checker = MiniCheck.load('some/minicheck', device='cpu')\n"
+        "checker = MiniCheck.load('some/minicheck', device='cpu', precision='float32')\n"
         f"print(checker.name, checker.sentences([{DOCUMENT!r}], ['W0 w1 w2.'])[0][0].probability)\n"
     )
     kept = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}

@@ -36,8 +36,7 @@ REFERENCE = "A lorry hit a wall in Ashwick on Monday."
         ("In the town of a bus in the town.", False),  # three words twice
         ("A bus hit Tom of Colham with Tom.", False),  # a name twice in a sentence
         ("Tom of Colham hit a bus. Tom fled.", True),  # in two
-        ("VAEs meet GANs, and VAEs win.", False),
-        ("RL is more than RL was before.", True),  # an abbreviation
+        ("The VAEs meet GANs, and VAEs win.", True),  # an abbreviation
         ("A bus hit a tree in may over in may.", False),  # a preposition with the same word
         ("A bus in the town in the morning.", True),
         ("A lorry hit Colham.", False),  # 4 words, less than half of the reference's 9
