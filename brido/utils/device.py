@@ -92,9 +92,7 @@ def multiplies_bfloat16(device: torch.device) -> bool:
     import torch
 
     asked = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
-    return device.type == "cpu" and any(
-        getattr(torch.cpu, name, lambda: False)() for name in asked
-    )
+    return device.type == "cpu" and any(getattr(torch.cpu, name, lambda: False)() for name in asked)
 
 
 def inference_dtype(device: torch.device, precision: str = "auto") -> torch.dtype:

@@ -1,4 +1,4 @@
-"""Which check decides what is good: a free one, or one that reads, with its time on this machine."""
+"""Which check decides what is good: a free one, or one that reads, with its time here."""
 
 from dataclasses import dataclass
 from math import ceil
@@ -102,7 +102,8 @@ def seconds_a_pair(tokens: int) -> float:
         num_layers=_MEASURED, vocab_size=128, feed_forward_proj="gated-gelu",
     )  # fmt: skip
     dtype = torch.bfloat16 if fast else inference_dtype(place)
-    encoder = T5EncoderModel(config).to(place, dtype).eval()
+    encoder: Any = T5EncoderModel(config).eval()
+    encoder.to(place, dtype)
     ids = torch.ones(_BATCH, max(1, tokens), dtype=torch.long, device=place)
 
     def check() -> None:
