@@ -6,7 +6,7 @@ from typing import Any
 from brido.search.own_search import own_search, says_length
 from brido.search.settings import DecodingSettings
 from brido.utils.errors import BridoError, parsing
-from brido.utils.json_lines import parse_object
+from brido.utils.stored import record
 
 
 def search_settings(folder: Path, settings: DecodingSettings) -> dict[str, Any]:
@@ -53,9 +53,5 @@ def read_object(path: Path) -> dict[str, Any]:
         "copy the model's folder again. In a project `dvc repro -sf STAGE` makes it: choose for "
         f"data/chosen, train@{name} for a key of `tuned`, else checkpoint@{name}"
     )
-    with parsing(lambda reason: f"{path} cannot be read ({reason}): {remedy}"):
-        text = path.read_text(encoding="utf-8")
-    try:
-        return parse_object(text)
-    except BridoError as error:
-        raise BridoError(f"{path} is damaged ({error}): {remedy}") from None
+    with parsing(lambda reason: f"{path} is damaged ({reason}): {remedy}"):
+        return record(path.read_text(encoding="utf-8"), {})

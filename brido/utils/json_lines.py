@@ -1,4 +1,4 @@
-"""JSON from outside: a text as an object, and what its values are."""
+"""JSON from outside: a line as an object, and what its values are."""
 
 import json
 import math
@@ -10,15 +10,6 @@ from brido.utils.errors import BridoError, parsing, quoted, some
 HALF_PAIR = "a text holds half of a surrogate pair (such as \\ud800), which is not a character"
 
 
-def parse_object(text: str | bytes) -> dict[str, Any]:
-    """The JSON object that a text holds.
-
-    Raises:
-        BridoError: it is not JSON, or not an object.
-    """
-    return _object(text, json.JSONDecoder())
-
-
 def parse_row(line: str) -> dict[str, Any]:
     """The JSON object in a line of a user's file.
 
@@ -26,26 +17,19 @@ def parse_row(line: str) -> dict[str, Any]:
         BridoError: it is not JSON or not an object, a key occurs twice, or a text cannot be
             written as UTF-8.
     """
-    row = _object(line, ROW)
-    # Only an escape can spell half of a pair.
-    if "\\u" in line and holds_half_pair(row):
-        raise BridoError(HALF_PAIR)
-    return row
-
-
-def _object(text: str | bytes, decoder: json.JSONDecoder) -> dict[str, Any]:
     with parsing(lambda reason: f"not JSON ({reason})"):
-        if isinstance(text, bytes):
-            text = text.decode(json.detect_encoding(text))
         try:
-            value = decoder.decode(text)
+            row = ROW.decode(line)
         except json.JSONDecodeError as error:
             # Who reads lines names the line.
             more = " (one object a line: `jq -c .` does it)" * (error.msg == "Extra data")
             raise ValueError(f"{error.msg}: column {error.colno}{more}") from None
-    if not isinstance(value, dict):
-        raise BridoError(f"a JSON object is expected, not {kind(value)}")
-    return value
+    if not isinstance(row, dict):
+        raise BridoError(f"a JSON object is expected, not {kind(row)}")
+    # Only an escape can spell half of a pair.
+    if "\\u" in line and holds_half_pair(row):
+        raise BridoError(HALF_PAIR)
+    return row
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -9,9 +9,9 @@ from types import TracebackType
 from typing import Any, BinaryIO, Self
 
 from brido.utils.errors import BridoError, is_disk_full
-from brido.utils.json_lines import parse_object
 from brido.utils.outputs import STDOUT, check_output, json_line, standard_output
 from brido.utils.progress import say
+from brido.utils.stored import record
 
 # What is counted of a line.
 _COUNTED = ("id", "ended", "cut", "unsupported", "flaw")
@@ -65,9 +65,9 @@ class Output:
 
     def _parsed(self, line: bytes) -> dict[str, Any]:
         try:
-            row = parse_object(line)
+            row = record(line, {})
             return {name: row[name] for name in _COUNTED} | {"passes": row.get("passes")}
-        except (BridoError, KeyError):
+        except (ValueError, KeyError, RecursionError):
             raise BridoError(
                 f"{self._partial}: line {len(self.rows) + 1} is no summary: delete the file"
             ) from None
