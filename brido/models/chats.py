@@ -6,12 +6,13 @@ import re
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from brido.models.settings import ReadingSettings
 from brido.utils.errors import BridoError, first_line, quoted
 from brido.utils.json_lines import holds_half_pair
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
+
+    from brido.models.settings import ReadingSettings  # not loaded: the wheel alone has no pydantic
 
 DOCUMENT = "{{ document }}"
 _PLACE = re.compile(r"\{\{ *document *\}\}")

@@ -28,8 +28,8 @@ class PairwiseSettings(Section):
 
     combination: Annotated[str, AfterValidator(_known)] = Field(
         "harmonic_r1_r2",
-        description="Similarity of two texts: harmonic_r1_r2 (XSum) | mean_r1_r2_rlsum (CNN/DM), "
-        "or one of another package.",
+        description="Similarity of two texts: harmonic_r1_r2 (XSum) | mean_r1_r2_rlsum (CNN/DM). "
+        "Another package may bring others.",
     )
     implementation: Literal["rouge_score", "pltrdy"] = Field(
         "rouge_score", description="ROUGE of rouge_score | pltrdy (the one that the paper names)."

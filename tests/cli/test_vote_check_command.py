@@ -34,7 +34,7 @@ def test_the_numbers_by_hand():
 
 def test_marks_take_the_place_of_the_document(tmp_path, monkeypatch, capsys):
     # Whole numbers beyond 64 bits too.
-    record = {"candidates": RECORD["candidates"], "unsupported": [2**64, 2, 0, 0.5]}
+    record = {"candidates": RECORD["candidates"], "unsupported": [2**64, 2**64, 0, 0.5]}
     monkeypatch.setattr("sys.stdin", stdin(json.dumps(record) + "\n"))
     invoke(command, ["-"])
     assert json.loads(capsys.readouterr().out)["accuracy"] == 0.0

@@ -106,7 +106,7 @@ REFUSED = [
     (source(num_beams=15, num_candidates=16), "more than num_beams (15)"),
     (source(max_length=2**40), "generation.base.max_length: must be less than"),
     (source(method="sampling", temperature=1e-300), "temperature: must be greater than"),
-    ({"pairwise": {"combination": "mean"}}, "'harmonic_r1_r2' or 'mean_r1_r2_rlsum'"),
+    ({"pairwise": {"combination": "mean"}}, "pairwise.combination: 'mean' is no"),
     ({"runtime": {"threads": 100_000}}, "runtime.threads: must be less than or equal to 1024"),
     ({"runtime": {"device": "cuda:x"}}, "runtime.device"),
     # Data.
