@@ -13,7 +13,7 @@ from own_articles import abstracts, dialogues, write_csv, write_jsonl
 from tiny_chat import CHATML, chat_tokenizer, tiny_llama
 from tiny_models import SPECIAL, tiny_bart, word_tokenizer
 
-from brido.cli.init import command, limits, model, plan, settings, speed, write
+from brido.cli.init import command, limits, model, plan, room, settings, speed, write
 from brido.cli.init.data import Data, look
 from brido.models import gguf
 from brido.models.checkpoint import save
@@ -440,7 +440,9 @@ def test_speed_is_measured_by_running_a_model_of_the_shape(checkout, kind: str) 
     room = limits.find_limits(data, found)
     reading = ReadingSettings(**settings.reading_of(found, data, room))
     measured = speed.measure_speed(found, data.texts, data.summaries, reading, 4, 4)
-    assert all(0 < value < 1 for value in vars(measured).values())
+    seconds = (measured.read, measured.write, measured.learn)
+    assert all(0 < value < 1 for value in seconds)
+    assert measured.memory >= 0
     later = model.find_model("embedded")
     assert speed.measure_speed(later, data.texts, data.summaries, reading, 4, 4) is None
 
@@ -501,3 +503,41 @@ def test_the_seconds_of_a_run_are_those_of_its_stages() -> None:
     started = 6 * (14 + 6 * 3 + 4 * (2 + 1))
     parts = (learned, candidates, scored, tuned, written, started)
     assert seconds == pytest.approx(sum(parts))
+
+
+def test_memory_and_disk_by_hand_and_smaller_parts_where_there_is_less(monkeypatch) -> None:
+    found = SimpleNamespace(parameters=100_000_000, small=True)
+    sizes = SimpleNamespace(source_tokens=400, summary_tokens=50)
+    made = plan.Plan(candidates=7, tuned=("vote", "control"))
+    preset = {
+        "checkpoints": {"base": {"fine_tuning": {"batch_size": 8}}},
+        "training": {"batch_size": 4},
+        "runtime": {"batch_tokens": 4096},
+    }
+    # Base learns from 8 texts at once, systems from 4 documents with 8 texts each.
+    assert room.most_tokens(preset, sizes, made, 4096) == max(8 * 450, 4 * 800)
+    assert room.most_tokens(preset, sizes, made, 1) == 800
+    how = speed.Speed(0.1, 0.1, 0.1, memory=1e6)
+
+    def found_with(free: float) -> room.Room:
+        monkeypatch.setattr(room, "free_memory", lambda: free)
+        return room.find_room(preset, found, sizes, made, how, Path("no/such"))
+
+    wanted = 0.7e9 + 16 * 1e8 + 3600 * 1e6
+    large = found_with(16e9)
+    assert (large.memory, large.disk, large.runtime) == (wanted, 4 * 4e8, {})
+    (tokens,) = found_with(5e9).runtime.values()
+    assert 800 <= tokens < 3600
+    fewer = room.most_tokens(preset, sizes, made, tokens)
+    assert 0.7e9 + 16 * 1e8 + fewer * 1e6 <= 0.9 * 5e9
+    assert found_with(3e9).runtime == {"batch_tokens": 800, "gradient_checkpointing": True}
+
+
+def test_a_machine_with_less_memory_gets_smaller_parts(own_chat, monkeypatch, capsys) -> None:
+    monkeypatch.setattr(write, "measure_speed", lambda *given: replace(FAST, memory=1e6))
+    params = own_chat(60)
+    assert params.runtime.batch_tokens == read_preset("smollm2")["runtime"]["batch_tokens"]
+    assert "GB of memory and" in capsys.readouterr().out
+    monkeypatch.setattr(room, "free_memory", lambda: 1e9)
+    assert own_chat(60).runtime.gradient_checkpointing
+    assert "gradient_checkpointing True" in capsys.readouterr().out

@@ -16,14 +16,19 @@ from brido.utils.text import seeing_tokenizer
 _UPDATES = 25
 
 
-def params_text(data: Data, model: Model, limits: Limits, plan: Plan, check: dict[str, Any]) -> str:
+def params_text(
+    data: Data, model: Model, limits: Limits, plan: Plan, check: dict[str, Any],
+    runtime: dict[str, Any],
+) -> str:  # fmt: skip
     """Return the params.yaml: the preset of this kind of model with the computed keys.
 
-    check: the keys that make another check decide than the preset's.
+    check: the keys that make another check decide than the preset's. runtime: keys with which it
+    fits into memory.
     """
     preset = read_preset(model.preset)
     settings = merge(merge(preset, computed(preset, data, model, limits, plan)), check)
     settings["evaluation"]["metrics"] += check.get("evaluation", {})
+    settings["runtime"] = settings["runtime"] | runtime
     told = comments(settings) | {
         "data.max_evaluated": "of validation and of test: what systems are measured on",
     }

@@ -5,6 +5,8 @@ nothing has to be fetched. A large one runs with fewer layers, and the times are
 """
 
 import copy
+import resource
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -37,11 +39,12 @@ _LAYERS = ("num_hidden_layers", "encoder_layers", "decoder_layers", "num_layers"
 @dataclass(frozen=True)
 class Speed:
     """Seconds: of reading a token, of writing one (in a batch), and of learning from one (forward,
-    backward and the update)."""
+    backward and the update). memory: bytes that a token takes while it is learned from."""
 
     read: float
     write: float
     learn: float
+    memory: float = 0.0
 
 
 def measure_speed(
@@ -64,14 +67,16 @@ def measure_speed(
         texts = _of_median_length(documents, count)
         say(f"init: an update with {count} of your documents is timed")
         learned = _of_median_length(summaries or documents, count)
-        learn = _learning(language, texts, learned, min(_LONGEST, (model.positions or 256) // 2))
+        learn, memory = _learning(
+            language, texts, learned, min(_LONGEST, (model.positions or 256) // 2)
+        )
         say(f"init: the writing of {candidates} candidates of each is timed")
         built.to(inference_dtype(place)).eval()
         read, write = _writing(language.ready_to_write(), texts, candidates)
     except (ValueError, RuntimeError, AttributeError, TypeError, KeyError):
         # A family with rules of its own, or too little memory: the plan says that it is not known.
         return None
-    return Speed(scale * read, scale * write, scale * learn)
+    return Speed(scale * read, scale * write, scale * learn, scale * memory)
 
 
 def _of_median_length(texts: Sequence[str], count: int) -> list[str]:
@@ -93,9 +98,11 @@ def _random_model(model: Model) -> tuple[Any, float]:
     return built, model.parameters / count_weights(built)
 
 
-def _learning(language: LanguageModel, texts: list[str], summaries: list[str], limit: int) -> float:
-    """Seconds a token of one update; `limit`: tokens of a summary."""
-    model = language.model.train()
+def _learning(
+    language: LanguageModel, texts: list[str], summaries: list[str], limit: int
+) -> tuple[float, float]:
+    """Seconds and bytes a token of one update; `limit`: tokens of a summary."""
+    model, before = language.model.train(), _most_memory()
     sources = language.read(texts)
     targets = language.write([[text] for text in summaries], sources, limit)
     sources = sources.to(model.device)
@@ -111,7 +118,18 @@ def _learning(language: LanguageModel, texts: list[str], summaries: list[str], l
     with faster_training(model):
         update(1)  # the first time takes longer
         tokens = int(sources.mask.sum()) + int(targets.lengths.sum())
-        return seconds_of_work(lambda: update(len(texts))) / tokens
+        seconds = seconds_of_work(lambda: update(len(texts)))
+        # Beside gradients and Adam's two moments.
+        memory = _most_memory() - before - 12 * count_weights(model)
+        return seconds / tokens, max(memory, 0.0) / tokens
+
+
+def _most_memory() -> float:
+    """Bytes of memory, at most so far: of the GPU, or of this process."""
+    if torch.cuda.is_available():
+        return float(torch.cuda.max_memory_allocated())
+    unit = 1 if sys.platform == "darwin" else 1024
+    return float(unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 
 
 def _writing(language: LanguageModel, texts: list[str], candidates: int) -> tuple[float, float]:

@@ -18,6 +18,7 @@ from brido.cli.init.doubts import example
 from brido.cli.init.limits import Limits
 from brido.cli.init.model import Model, another_model
 from brido.cli.init.plan import RANGE, Plan, Recipe
+from brido.cli.init.room import Room
 from brido.report.seen import blind, seen_line
 from brido.report.summary import aligned
 from brido.stats import FEWEST
@@ -76,8 +77,9 @@ def _columns(files: Mapping[str, Any]) -> str:
 
 
 def tell_plan(
-    data: Data, model: Model, plan: Plan, recipe: Recipe, minutes: float, folder: Path | None
-) -> None:
+    data: Data, model: Model, plan: Plan, recipe: Recipe, minutes: float, folder: Path | None,
+    room: Room,
+) -> None:  # fmt: skip
     """Print the model, the size of the run, and how long it takes."""
     _heading("The model")
     click.echo(f"  model      {model.source}, {model.parameters / 1e6:,.0f} million weights")
@@ -95,6 +97,7 @@ def tell_plan(
     _heading(f"The run: {duration(plan.seconds, model)}")
     click.echo(f"  {f'cd {folder} && ' if folder else ''}dvc repro")
     _tell_run(data, model, plan)
+    _tell_room(room)
     left_out = [name for name in (*recipe.tuned, *recipe.variants)
                 if name not in (*plan.tuned, *plan.variants)]  # fmt: skip
     if left_out:
@@ -166,6 +169,17 @@ def _tell_run(data: Data, model: Model, plan: Plan) -> None:
         f"{measured:,} test documents\n"
         "  the verdict stands at the end, and in report/index.html"
     )
+
+
+def _tell_room(room: Room) -> None:
+    """Print the memory and disk of the run, and what is set because there is less."""
+    memory = "" if room.memory is None else f"up to {room.memory / 1e9:.1f} GB of memory and "
+    click.echo(f"  it takes {memory}{room.disk / 1e9:.1f} GB of disk")
+    if room.runtime:
+        keys = ", ".join(f"runtime.{key} {value}" for key, value in room.runtime.items())
+        _warn(f"{room.free / 1e9:.1f} GB of memory are free: smaller parts of a batch ({keys})")
+    if room.disk > room.free_disk:
+        _warn(f"only {room.free_disk / 1e9:.1f} GB of disk are free")
 
 
 def duration(seconds: float | None, model: Model) -> str:

@@ -12,9 +12,10 @@ from brido.cli.init.data import Data, look
 from brido.cli.init.limits import Limits, find_limits
 from brido.cli.init.model import Model, another_model, find_model
 from brido.cli.init.place import branch_of, check_place, checkout, commit, is_project, make_place
-from brido.cli.init.plan import Plan, Recipe, make_plan
+from brido.cli.init.plan import Recipe, make_plan
+from brido.cli.init.room import find_room
 from brido.cli.init.settings import params_text, reading_of
-from brido.cli.init.speed import measure_speed
+from brido.cli.init.speed import Speed, measure_speed
 from brido.cli.init.tell import tell_checks, tell_data, tell_plan
 from brido.corpus.checks import SPLITS
 from brido.models.settings import ReadingSettings
@@ -66,16 +67,20 @@ def write(
         limits = find_limits(data, found)
         tell_data(data, found, limits)
         recipe = Recipe.of(found, bool(data.summaries))
-        plan = plan_for(data, found, limits, recipe, minutes)
+        speed = speed_of(data, found, limits)
+        on_gpu = torch.cuda.is_available()
+        plan = make_plan(data, found, limits, speed, on_gpu, recipe, minutes)
+        preset = read_preset(found.preset)
+        room = find_room(preset, found, limits, plan, speed, folder or root)
         chosen = choose_check(check, data, limits, plan, minutes)
-        text = params_text(data, found, limits, plan, chosen.settings())
+        text = params_text(data, found, limits, plan, chosen.settings(), room.runtime)
         check_params(YAML(typ="safe").load(text))
     changed = make_place(folder, root) if folder else ""
     with chdir(folder or root):
         kept = replace_params(text)
     if project:
         commit(folder or root)
-    tell_plan(data, found, plan, recipe, minutes, folder)
+    tell_plan(data, found, plan, recipe, minutes, folder, room)
     tell_checks(data, chosen)
     if changed:
         click.echo(f"\nwarning: {changed}")
@@ -91,13 +96,12 @@ def _whole(path: str) -> str:
     return str(user_path(path).absolute()) if path.strip() else path
 
 
-def plan_for(data: Data, model: Model, limits: Limits, recipe: Recipe, minutes: float) -> Plan:
-    """Return the plan for this machine; it runs the model for some seconds."""
+def speed_of(data: Data, model: Model, limits: Limits) -> Speed | None:
+    """Return how fast the model is on this machine; it runs for some seconds."""
     preset = read_preset(model.preset)
     reading = ReadingSettings(**reading_of(model, data, limits))
     learning = preset["checkpoints"]["base"].get("fine_tuning") or preset["training"]
     candidates = min(12, preset["generation"]["base"]["num_candidates"])
-    speed = measure_speed(
+    return measure_speed(
         model, data.texts, data.summaries, reading, candidates, learning["batch_size"]
     )
-    return make_plan(data, model, limits, speed, torch.cuda.is_available(), recipe, minutes)
