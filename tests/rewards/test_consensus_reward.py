@@ -64,7 +64,7 @@ def test_who_is_alone_has_no_reward():
 
 
 def test_what_did_not_end_has_no_reward():
-    ids = [[5, 6, 2], [5, 3], [5, 6], [7, 2], []]
+    ids = [[5, 6, 2], [5, 3], [2, 6], [7, 2], []]
     reward = ConsensusReward(end_tokens=(2, 3))
     texts = [*CATS, "The cat sat"]
     kept = voted([CATS[0], CATS[1], CATS[3]])

@@ -225,6 +225,8 @@ def test_tables_that_name_no_candidates_are_read(tmp_path, about):
     write_table(tables.scores, [rows], SCORES, about)
     (read,) = read_documents(tables, ["candidates", "scores"])
     assert read.ids == ["a", "b", "c"]
+    # Beside one that names them, too.
+    assert len(list(read_documents(tables, ["scores", "similarity"]))) == 1
     write_table(tables.scores, [rows], SCORES, {"candidates": ""})
     with pytest.raises(BridoError, match="other candidates"):
         list(read_documents(tables, ["candidates", "scores"]))
