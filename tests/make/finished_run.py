@@ -81,6 +81,7 @@ def stages() -> Iterator[tuple[str, ...]]:
     yield from (("decode", name) for name in ("base", *params.tuned))
     yield from (("vary", name) for name in params.variants)
     yield from (("evaluate", name) for name in params.all_systems)
+    yield ("sensitivity",)
     yield ("choose",)
     yield ("report",)
 
