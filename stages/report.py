@@ -54,7 +54,7 @@ def main() -> None:
 def show() -> None:
     """Print the tables of metrics/intervals.json, where to look next, and the verdict."""
     intervals = paths.METRICS / INTERVALS
-    found, choice = read_json(intervals, "report", sources=list), chosen()
+    found, choice = read_json(intervals, "report", sources=dict), chosen()
     again = "make it again with `dvc repro -sf report`"
     with parsing(lambda reason: f"{intervals} is damaged ({reason}): {again}"):
         text = numbers_text(found)
