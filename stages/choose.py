@@ -19,7 +19,7 @@ from brido.report.verdict import USE, verdict
 from brido.report.verdict_table import Shown, verdict_table
 from brido.settings.load import load_params
 from brido.settings.params import Params
-from brido.summarizer.usage import usage_of, write_model
+from brido.summarizer.usage import Usage, usage_of, write_model, write_usage
 from brido.tables import DECODED, read_batches
 from brido.tables.join import decoded_by
 from brido.utils.atomic import atomic_folder, write_text
@@ -73,6 +73,12 @@ def picked_by(params: Params, system: str) -> str | None:
 
 def store(params: Params, system: str, lines: list[str]) -> None:
     """Write data/chosen: the model that writes the system's summaries, and how it does."""
+    if asked := params.asked_of(system):
+        # A server has its weights.
+        said = "\n".join(lines)
+        with atomic_folder(paths.CHOSEN) as folder:
+            write_usage(folder, Usage(system=system, verdict=said, reading=asked.reading))
+        return
     model = paths.checkpoint(params.model_of(system))
     usage = usage_of(
         model,

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from brido.report.card import model_card, origin, weights_of
+from brido.report.card import model_card, origin, server_card, weights_of
 from brido.report.numbers import (
     INTERVALS,
     Numbers,
@@ -127,6 +127,9 @@ def shown_cases(split: str, params: Params) -> Iterator[CandidateDocument]:
 
 def write_card(params: Params, numbers: Numbers, choice: Mapping[str, Any]) -> None:
     """The model card of the chosen system, with the verdict of the run."""
+    if asked := params.asked_of(choice["chosen"]):
+        write_text(CARD, server_card(asked.model, choice))
+        return
     checkpoint = origin(params, choice["chosen"])
     made_by = {
         paths.checkpoint(checkpoint) / "source.json": f"checkpoint@{checkpoint}",

@@ -145,12 +145,17 @@ class SummaryAnswers(AnswerWorker):
 
     def __call__(self, part: DocumentPart) -> Result:
         """Return a row of the decoded table for each document."""
-        rows, counts = self.rows(part.read())
-        made = [
-            {"id": row["id"], "summary": clean(row["candidates"][0]).text, "score": 0.0}
-            for row in rows
-        ]
-        return made, counts
+        found, counts = self.summaries(part.read())
+        return [{"id": name, "summary": text, "score": 0.0} for name, text, _ in found], counts
+
+    def summaries(
+        self, documents: Iterable[tuple[str, str]]
+    ) -> tuple[list[tuple[str, str, bool]], dict[str, Any]]:
+        """Id, summary and whether it ended of each document, and how the answers ended."""
+        rows, counts = self.rows(documents)
+        return [
+            (row["id"], clean(row["candidates"][0]).text, row["ended"][0]) for row in rows
+        ], counts
 
 
 def _finish(answer: Answer | None) -> str:

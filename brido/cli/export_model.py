@@ -78,6 +78,8 @@ def _export_chosen(chosen: Path, folder: Path) -> None:
     from brido.report.card import weights_named, weights_of
     from brido.summarizer.usage import tell_transformers
 
+    if (chosen / "brido.json").is_file() and not (chosen / "config.json").is_file():
+        raise BridoError(f"a server writes the chosen system: {chosen} has no model to export")
     weights = weights_of(chosen)
     if not CARD.is_file():
         raise BridoError(f"{CARD} is missing: make it with `dvc repro report`")
@@ -102,6 +104,8 @@ def _export_other(system: str, data: Path, folder: Path) -> None:
     params = load_params()
     if system not in params.choosable:
         raise BridoError(f"no model writes {quoted(system)}{close_to(system, params.choosable)}")
+    if params.asked_of(system):
+        raise BridoError(f"a server writes {system}: there is no model to export")
     model = data / "checkpoints" / params.model_of(system)
     if not model.is_dir():
         raise BridoError(f"{model} is missing: make it with `dvc repro`")

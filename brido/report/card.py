@@ -116,6 +116,16 @@ def model_card(
     return f"{str(card).rstrip()}\n"
 
 
+def server_card(model: str, choice: Mapping[str, Any]) -> str:
+    """The card of a chosen system that a server writes: the verdict; there are no weights."""
+    first, *rows = (f"| {' | '.join(row)} |" for row in choice["table"])
+    rule = f"|{'---|' * len(choice['table'][0])}"
+    verdict = [f"* {line}" for line in choice["verdict"]]
+    about = f"The model `{model}` stands behind a server: there are no weights here."
+    title = f"# A summarizer behind a server: `{choice['chosen']}`"
+    return "\n".join([title, "", first, rule, *rows, "", *verdict, "", about, ""])
+
+
 def origin(params: Params, system: str) -> str:
     """The checkpoint whose model the system has or was trained from."""
     model = params.model_of(system)

@@ -113,10 +113,7 @@ class SummaryWriter(Generator):
         checks = self._settings.checks if checked is None else checked
         best = self._checked(documents, result.written) if checks else self._best(result.written)
         for place, document, own, share in zip(readable, texts, best, unread.values(), strict=True):
-            mentions = text_mentions(document, own.text, case_sensitive=True)
-            unsupported = tuple(mention for mention in mentions if not mention.supported)
-            flaw = why_not_whole(own.text, None, None, document)
-            summaries[place] = replace(own, cut=share, unsupported=unsupported, flaw=flaw)
+            summaries[place] = replace(described(document, own), cut=share)
         return summaries
 
     def _own(self, written: Written) -> Summary:
@@ -145,6 +142,14 @@ class SummaryWriter(Generator):
         for own, each in zip(written, self._check(documents, written), strict=True):
             summary = Summary(each.text, each.ended) if each.replaced else self._own(own)
             yield replace(summary, passes=each.passes)
+
+
+def described(document: str, summary: Summary) -> Summary:
+    """The summary with what its text says of itself: unsupported mentions, and a flaw."""
+    mentions = text_mentions(document, summary.text, case_sensitive=True)
+    unsupported = tuple(mention for mention in mentions if not mention.supported)
+    flaw = why_not_whole(summary.text, None, None, document)
+    return replace(summary, unsupported=unsupported, flaw=flaw)
 
 
 def _unique(names: Sequence[str]) -> list[str]:

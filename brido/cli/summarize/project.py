@@ -5,7 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from brido.candidates.decoding import read_object
+from brido.candidates.endpoint import Asker
 from brido.summarizer.model import changed, usage_in
+from brido.summarizer.settings import AskedSystem
 from brido.summarizer.usage import USAGE_FILE, Usage, usage_of
 from brido.utils.errors import BridoError, close_to
 from brido.utils.progress import say
@@ -28,7 +31,7 @@ class ChosenModel:
     """A model's folder and its use. about: what is said of it.
 
     runtime, columns: of the project, if there is one: its section, and the columns of documents and
-    ids in its own files.
+    ids in its own files. asker: where a server writes: there is no folder then.
     """
 
     folder: Path
@@ -36,6 +39,7 @@ class ChosenModel:
     about: str
     runtime: RuntimeSettings | None = None
     columns: tuple[str | None, str | None] = (None, None)
+    asker: Asker | None = None
 
 
 def find_model(folder: Path | None, system: str | None, changes: Mapping[str, Any]) -> ChosenModel:
@@ -72,6 +76,11 @@ def _chosen(changes: Mapping[str, Any]) -> ChosenModel:
             f"{CHOSEN / USAGE_FILE}, which says how the model reads and decodes, is missing: make "
             "it again with `dvc repro -sf choose`"
         )
+    if PARAMS_FILE.is_file() and not (CHOSEN / "config.json").is_file():
+        # What a server writes has no model.
+        kept = str(read_object(CHOSEN / USAGE_FILE).get("system"))
+        if load_params().asked_of(kept):
+            return _of_system(kept, changes)
     usage = usage_in(CHOSEN, changes)
     name = usage.system or read_json(CHOICE, "choose", chosen=str)["chosen"]
     about = f"{CHOSEN}: system {name}, which the run chose ({CHOICE})"
@@ -95,6 +104,8 @@ def _of_system(name: str, changes: Mapping[str, Any]) -> ChosenModel:
         raise BridoError(
             f"--system {name}: no model of this project writes it{close_to(name, known)}"
         )
+    if asked := params.asked_of(name):
+        return _of_server(params, name, asked, changes)
     folder = DATA / "checkpoints" / params.model_of(name)
     usage = usage_of(
         folder,
@@ -108,6 +119,21 @@ def _of_system(name: str, changes: Mapping[str, Any]) -> ChosenModel:
     )
     about = f"{folder}: system {name}"
     return ChosenModel(folder, changed(usage, changes), about, params.runtime, _columns(params))
+
+
+def _of_server(
+    params: "Params", name: str, asked: AskedSystem, changes: Mapping[str, Any]
+) -> ChosenModel:
+    for key, value in changes.items():
+        if value is not None:
+            raise BridoError(
+                f"{_option(key)}: a server writes {name}: change variants.{name}.endpoint"
+            )
+    server, section = params.runtime.endpoint_of(asked.endpoint), f"variants.{name}.endpoint"
+    usage = Usage(system=name, reading=asked.reading, lowercase=params.data.lowercase)
+    about = f"system {name}: {asked.model}, which a server has ({server.section})"
+    asker = Asker(section, asked, 1, asked.reading, server)
+    return ChosenModel(DATA, usage, about, params.runtime, _columns(params), asker)
 
 
 def runtime_for(model: ChosenModel, options: Mapping[str, Any]) -> RuntimeSettings:

@@ -14,7 +14,9 @@ from brido.cli.shared import prompt_pieces
 from brido.cli.summarize.documents import DocumentReader
 from brido.cli.summarize.output import Output, check_place
 from brido.cli.summarize.project import ChosenModel, find_model, runtime_for, tell
+from brido.search import SearchSettings
 from brido.summarizer.model import check_beams, most_source_tokens, writing_of
+from brido.summarizer.server import ServerWriter
 from brido.summarizer.writer import Named, SummaryWriter, Writing, chunks
 from brido.utils.errors import BridoError
 from brido.utils.ids import Ids, id_text
@@ -23,7 +25,7 @@ from brido.utils.progress import Progress, say
 from brido.utils.text_files import STDIN
 from brido.work.running import run_stream
 from brido.work.settings import RuntimeSettings
-from brido.work.worker import model_workers
+from brido.work.worker import MakeWorker, Workers, model_workers
 
 _READING = ("prompt", "max_source_tokens", "max_length", "num_beams")
 _SPEED = ("device", "threads", "batch_tokens", "shard_documents")
@@ -42,7 +44,12 @@ def summarize(files: Sequence[str], options: Mapping[str, Any]) -> None:
     )
     runtime = runtime_for(model, {name: options[name] for name in _SPEED})
     how = options["guided"], candidates, options["checked"]
-    writing = writing_of(model.folder, model.usage, *how)
+    if model.asker is None:
+        writing = writing_of(model.folder, model.usage, *how)
+    elif any(option is not None for option in how):
+        raise BridoError("--guided, --checked and --candidates: a server writes this system")
+    else:
+        writing = Writing(SearchSettings(), lowercase=model.usage.lowercase)
     columns, ids = (options[name] for name in ("document_column", "id_column"))
     names, seen = list(files) or [STDIN], Ids()
     read = DocumentReader(names, columns, ids, options["whole"], model.columns)
@@ -96,9 +103,12 @@ def _write(
             _count(counts, line, limit)
 
     units = output.missing(chunks(named(), runtime.documents_of_shard, writing.guidance))
-    writer = partial(SummaryWriter, model.folder, model.usage.reading, runtime, writing)
+    writer: MakeWorker = partial(SummaryWriter, model.folder, model.usage.reading, runtime, writing)
+    if model.asker is not None:
+        writer = partial(ServerWriter, model.asker, writing.lowercase)
+    workers = model_workers(runtime) if model.asker is None else Workers()
     with Progress("summarize", None, interval=runtime.log_seconds) as progress:
-        run_stream(units, writer, model_workers(runtime), finish, progress.advance)
+        run_stream(units, writer, workers, finish, progress.advance)
     for line in output.rows:
         _count(counts, line, limit)
     output.finish()
