@@ -9,7 +9,7 @@ import small_project
 import torch
 from peft import LoraConfig, get_peft_model
 from safetensors.torch import load_file, save_file
-from transformers import AutoModelForSeq2SeqLM
+from transformers import AutoModelForSeq2SeqLM, MambaConfig
 
 from brido import Summarizer
 from brido.checkers.minicheck import MiniCheck
@@ -29,14 +29,20 @@ def folder(good, tmp_path):
     return shutil.copytree(good, tmp_path / "theirs")
 
 
-def weights(folder, change):
+def state(folder, change):
+    """Change the dictionary of the weights."""
     path = folder / "model.safetensors"
-    state = {name: change(tensor) for name, tensor in load_file(path).items()}
-    save_file(state, path, {"format": "pt"})
+    found = load_file(path)
+    change(found)
+    save_file(found, path, {"format": "pt"})
 
 
-def settings(folder, **changes):
-    path = folder / "config.json"
+def weights(folder, change):
+    state(folder, lambda found: found.update({name: change(own) for name, own in found.items()}))
+
+
+def settings(folder, file="config.json", **changes):
+    path = folder / file
     path.write_text(json.dumps(json.loads(path.read_text()) | changes))
 
 
@@ -69,11 +75,12 @@ def trainers(folder):
             path.unlink()
 
 
-def broken_buffer(folder):
-    path = folder / "model.safetensors"
-    state = load_file(path)
-    state["final_logits_bias"][0, 3] = float("nan")
-    save_file(state, path, {"format": "pt"})
+def more_words(folder):
+    path = folder / "tokenizer.json"
+    content = json.loads(path.read_text())
+    known = content["model"]["vocab"]
+    known |= {f"word{number}": len(known) + number for number in range(50)}
+    path.write_text(json.dumps(content))
 
 
 def pickled(folder):
@@ -92,6 +99,12 @@ def cut_off(folder):
     path.write_bytes(path.read_bytes()[:-9])
 
 
+def mamba(folder):
+    shutil.rmtree(folder)
+    MambaConfig().save_pretrained(folder)
+
+
+LAYER, NORM = "model.encoder.layers.0.fc2.weight", "model.encoder.layernorm_embedding.weight"
 POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n"
 CASES = {
     "a pointer": (lambda f: (f / "model.safetensors").write_text(POINTER), "git lfs pull"),
@@ -110,7 +123,32 @@ CASES = {
     "an adapter alone": (lambda f: adapter(f) or (f / "config.json").unlink(), "NAME.adapter"),
     "an adapter too": (adapter, "NAME.adapter"),
     "a Trainer's folder": (trainers, "name one of them: checkpoint-1000, checkpoint-500"),
-    "NaN in a buffer": (broken_buffer, "1 weights are NaN or infinite: final_logits_bias"),
+    "NaN": (lambda f: state(f, lambda own: own[LAYER].fill_(torch.nan)), f"infinite: {LAYER}"),
+    "NaN in a buffer": (
+        lambda f: state(f, lambda own: own["final_logits_bias"].fill_(torch.nan)),
+        "1 weights are NaN or infinite: final_logits_bias",
+    ),
+    "a weight less": (
+        lambda f: state(f, lambda own: own.pop(LAYER)),
+        f"1 weights are missing from the file, such as {LAYER}",
+    ),
+    # It is learned, although it begins at one.
+    "a norm less": (lambda f: state(f, lambda own: own.pop(NORM)), f"such as {NORM}"),
+    "another shape": (
+        lambda f: state(f, lambda own: own.update({LAYER: torch.zeros(3, 16)})),
+        "1 weights are of another shape in the file",
+    ),
+    "fewer layers": (
+        lambda f: settings(f, encoder_layers=0),
+        "weights of the file belong to none of the model's layers",
+    ),
+    "an end that is no token": (
+        lambda f: settings(f, "generation_config.json", eos_token_id=[2, 10**6]),
+        "eos_token_id",
+    ),
+    "more tokens than embeddings": (more_words, "they do not belong together"),
+    "no model": (lambda f: shutil.rmtree(f) or f.mkdir(), "cannot be loaded as a model with its"),
+    "a model that reads and writes otherwise": (mamba, "holds a mamba model"),
     "a file of weights less": (without_a_shard, "are missing, such as model-00003-of-"),
     "half a file": (cut_off, "model.safetensors is damaged or cut off"),
     "a pickle": (pickled, "other things than weights"),

@@ -1,9 +1,7 @@
 """The checkpoint stage: hub ids and folders, through the real loading code."""
 
 import json
-import re
 import shutil
-from collections.abc import Callable
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -14,7 +12,7 @@ import transformers
 from safetensors.torch import load_file, save_file
 from tiny_families import build_family
 from tiny_models import word_tokenizer
-from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, MambaConfig, PegasusTokenizer
+from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, PegasusTokenizer
 
 from brido.candidates.local import Generator
 from brido.models import LanguageModel
@@ -172,14 +170,6 @@ def folder(hub_folder, tmp_path: Path) -> Path:
     return Path(shutil.copytree(hub_folder[1] / MODELS["base"], tmp_path / "model"))
 
 
-def refused(folder: Path, revision: str | None = None) -> str:
-    """The message of the refusal; nothing may have been written."""
-    with pytest.raises(BridoError) as caught:
-        store_checkpoint(str(folder), revision, folder.parent / "out", "checkpoints.base")
-    assert not (folder.parent / "out").exists()
-    return str(caught.value)
-
-
 def test_a_folder_is_stored_with_generation_settings_that_contradict_each_other(folder: Path):
     settings = json.loads((folder / "generation_config.json").read_text())
     (folder / "generation_config.json").write_text(json.dumps({**settings, "num_beams": 1}))
@@ -255,58 +245,6 @@ def test_mbart_and_t5_go_from_a_folder_to_candidates_and_a_loss(make, tmp_path: 
     assert all(torch.isfinite(weight.grad).all() for weight in language.model.parameters())
 
 
-def changed(file: Path, **values: object) -> None:
-    """Other values in a JSON file."""
-    file.write_text(json.dumps(json.loads(file.read_text()) | values))
-
-
-def reweigh(folder: Path, change: Callable[[dict[str, torch.Tensor]], object]) -> None:
-    """Edit the weights of a folder."""
-    weights = load_file(folder / "model.safetensors")
-    change(weights)
-    save_file(weights, folder / "model.safetensors", {"format": "pt"})
-
-
-def more_words(folder: Path) -> None:
-    model = json.loads((folder / "tokenizer.json").read_text())["model"]
-    known = len(model["vocab"])
-    model["vocab"] |= {f"word{n}": known + n for n in range(50)}
-    changed(folder / "tokenizer.json", model=model)
-
-
-LAYER = "model.encoder.layers.0.fc2.weight"
-DAMAGES: list[tuple[Callable[[Path], object], str]] = [
-    (more_words, "the tokenizer knows [0-9]+ tokens.*they do not belong together"),
-    (
-        lambda folder: reweigh(folder, lambda weights: weights[LAYER].fill_(torch.nan)),
-        f"1 weights are NaN or infinite: {LAYER}",
-    ),
-    (
-        lambda folder: reweigh(folder, lambda weights: weights.pop(LAYER)),
-        f"1 weights are missing from the file, such as {LAYER}",
-    ),
-    (
-        lambda folder: reweigh(folder, lambda weights: weights.update({LAYER: torch.zeros(3, 16)})),
-        "1 weights are of another shape in the file",
-    ),
-    (
-        lambda folder: changed(folder / "config.json", encoder_layers=0),
-        "weights of the file belong to none of the model's layers",
-    ),
-    (
-        lambda folder: changed(folder / "generation_config.json", eos_token_id=[2, 10**6]),
-        "generation_config.*eos_token_id",
-    ),
-]
-
-
-@pytest.mark.parametrize(("damage", "message"), DAMAGES)
-def test_a_damaged_folder_is_refused(folder: Path, damage, message: str):
-    damage(folder)
-    said = refused(folder)
-    assert re.search(message, said, re.DOTALL), said
-
-
 @pytest.mark.parametrize("kind", ["bart", "led", "bigbird_pegasus", "blenderbot-small", "mvp"])
 def test_learned_positions_that_are_missing_are_refused(kind: str):
     model, tokenizer = build_family(kind), word_tokenizer()
@@ -341,15 +279,6 @@ def test_a_folder_without_a_tokenizer_is_not_used(tmp_path: Path):
         load_checkpoint(tmp_path / "model", torch.float32)
 
 
-def test_a_norm_that_is_missing_is_learned_although_it_begins_at_one(folder: Path):
-    name = "model.encoder.layernorm_embedding.weight"
-    reweigh(folder, lambda weights: weights.pop(name))
-    assert f"1 weights are missing from the file, such as {name}" in refused(folder)
-
-
-def test_what_is_no_checkpoint_is_refused(folder: Path, tmp_path: Path):
-    assert "is a folder and has no revisions" in refused(folder, "main")
-    (tmp_path / "empty").mkdir()
-    assert "cannot be loaded as a model with its tokenizer" in refused(tmp_path / "empty")
-    MambaConfig().save_pretrained(tmp_path / "mamba")
-    assert "holds a mamba model" in refused(tmp_path / "mamba")
+def test_a_folder_has_no_revisions(folder: Path):
+    with pytest.raises(BridoError, match="is a folder and has no revisions"):
+        store_checkpoint(str(folder), "main", folder.parent / "out", "checkpoints.base")
