@@ -71,6 +71,7 @@ def stages() -> Iterator[tuple[str, ...]]:
     """Every stage of the run in the present folder with its names, in an order that works."""
     params = load_params()
     yield ("download",)
+    yield ("sensitivity",)
     yield "checkpoint", "base"
     yield "generate", "base"
     yield from ((name,) for name in ("pool", "pairwise", "needs", "support", "likelihood"))

@@ -1,10 +1,15 @@
 """Stage evaluate: what is measured on which split, and a dry run; its tables are in test_run.py."""
 
+from pathlib import Path
+
 import finished_run
 import pytest
+from bad_endpoint import BadEndpoint
+from written_marks import clean_answer
 
+from brido.evaluation.geval import METRIC
 from brido.settings.load import check_params, load_params
-from brido.tables import DECODED, read_rows, write_table
+from brido.tables import DECODED, read_metadata, read_rows, write_table
 from brido.utils.errors import BridoError
 from stages import evaluate as stage
 from stages import paths
@@ -34,6 +39,23 @@ def test_a_dry_run_counts_all_systems_in_one_sum(finished, monkeypatch, capsys):
         stage.evaluate(params, "vote")
     with pytest.raises(BridoError, match="rouge does not ask a server"):
         stage.forecast(params, "rouge")
+
+
+def test_a_judge_is_asked_once(finished):
+    sections = {"evaluation": {"metrics": ["mentions", "geval"], "geval": {"model": "m"}}}
+    sections["choice"] = {"rouge_loss": None, "by": "mentions.good"}
+    with BadEndpoint(answer=clean_answer) as server:
+        endpoint = {"base_url": server.url}
+        finished_run.write_params(finished, runtime={"endpoint": endpoint}, **sections)
+        path = stage.evaluate(load_params(), "base")
+        first, asked = path.read_bytes(), len(server.requests)
+        assert stage.evaluate(load_params(), "base").read_bytes() == first
+        assert len(server.requests) == asked > 0
+    (row, *_) = read_rows(path, None, "")
+    assert {f"geval.{name}" for name in METRIC.names} < set(row)
+    signature = read_metadata(path, "")["signature"]["geval"]
+    assert signature["served_models"] == {"m-as-served": asked}
+    assert Path(".brido/judge/answers.sqlite").is_file()
 
 
 @pytest.mark.parametrize(
