@@ -89,7 +89,7 @@ def test_scientific_abstracts_in_jsonl_with_the_embedded_model(checkout, capsys)
     assert params.data.max_documents is None
     assert params.systems == ["reference", "base"]
     assert list(params.tuned) == ["vote", "information", "likelihood", "control"]
-    assert list(params.variants) == ["short"]
+    assert list(params.variants) == ["short", "checked"]
     assert params.evaluation.metrics == ["rouge", "mentions", "extractiveness"]
     # Every document fits, and every summary with room; one sentence each.
     longest = max(len(row["abstract"].split()) for row in abstracts(60))
@@ -276,7 +276,7 @@ def test_base_learns_from_references_that_the_time_allows_and_the_rest_is_cut(
     assert params.num_candidates == read_preset("smollm2")["generation"]["base"]["num_candidates"]
     assert params.checkpoints["base"].fine_tuning.documents is None
     assert list(params.tuned) == ["vote", "information", "likelihood", "brio", "control"]
-    assert list(params.variants) == ["short", "guided"]
+    assert list(params.variants) == ["short", "checked", "guided"]
     slow = speed.Speed(*(3 * value for value in vars(FAST).values()))
     monkeypatch.setattr(write, "measure_speed", lambda *given: slow)
     params = own_chat(800)
@@ -304,7 +304,10 @@ def test_where_no_run_fits_it_says_so_and_what_would(own_chat, monkeypatch, caps
     said = capsys.readouterr().out
     assert "warning: even the smallest run may take more than 60 minutes" in said
     assert "hours" in said
-    assert "left out for time (--minutes 60): information, likelihood, brio, short, guided" in said
+    assert (
+        "left out for time (--minutes 60): information, likelihood, brio, short, checked, guided"
+        in said
+    )
     # The model is small already.
     assert "--model smollm2" not in said
     assert list(params.tuned) == ["vote", "control"]
@@ -405,7 +408,7 @@ def test_a_plan_fits_its_minutes_and_grows_with_them(checkout) -> None:
 def test_a_guided_system_costs_as_many_readings_as_it_reads_documents(checkout) -> None:
     chat_folder(checkout)
     made = planned(checkout, 300, "chat", FAST, 500)
-    assert made.variants == ("short", "guided")
+    assert made.variants == ("short", "checked", "guided")
     data, found = look({"train": ["a.jsonl"]}, "abstract", ["tldr"]), model.find_model("chat")
     recipe, sizes = plan.Recipe.of(found, True), limits.find_limits(data, found)
 
@@ -415,6 +418,9 @@ def test_a_guided_system_costs_as_many_readings_as_it_reads_documents(checkout) 
     short, none = seconds("short") - seconds(), seconds()
     stages = 4 * 6  # evaluate and decode of another system, and their starts
     assert seconds("guided") - none - stages == pytest.approx(5 * (short - stages))
+    # Of half of the documents 16 candidates more than the one text of a search with so many beams.
+    times = 1 + 16 / 2 / recipe.beams
+    assert seconds("checked") - none - stages == pytest.approx(times * (short - stages))
 
 
 def test_without_references_no_order_gives_them_a_weight(own_chat) -> None:

@@ -39,7 +39,7 @@ class Recipe:
 
     Beams of decoding, epochs of a model from scratch, the other documents that candidates are
     scored with, the documents to tune on (None: as many as there are), the names of tuned systems,
-    and of how many documents each variant reads for a summary (more than one if it is guided).
+    how many times as long as base each variant writes, and the variants that come late.
     """
 
     beams: int
@@ -47,22 +47,32 @@ class Recipe:
     others: int
     train: int | None
     tuned: tuple[str, ...]
-    variants: dict[str, int]
+    variants: dict[str, float]
+    late: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, model: Model, labelled: bool) -> "Recipe":
         """labelled: whether there are references, without which none can weigh in an order."""
         preset = read_preset(model.preset)
         tuned = {name: changes.get("scoring", {}) for name, changes in preset["tuned"].items()}
-        guidance = {name: has.get("guidance", {}) for name, has in preset["variants"].items()}
+        beams, guided = preset["decoding"]["num_beams"], set()
+        variants = {}
+        for name, changes in preset["variants"].items():
+            guidance, checked = (changes.get(key) or {} for key in ("guidance", "checked"))
+            # Guided texts read other documents; half of the documents may need candidates.
+            more = guidance.get("others", 0) + checked.get("candidates", 0) / (2 * beams)
+            variants[name] = 1 + more
+            guided |= {name} if guidance else set()
         return cls(
-            preset["decoding"]["num_beams"],
+            beams,
             preset["checkpoints"]["base"].get("embedded", {}).get("epochs", 0),
             preset["likelihood"]["others"],
             # Encoder-decoders: how many are enough was not measured.
             preset["documents"]["train"] if model.form == "decoder_only" else None,
             tuple(name for name, scoring in tuned.items() if labelled or not scoring.get("alpha")),
-            {name: 1 + has.get("others", 0) for name, has in guidance.items()},
+            variants,
+            # It takes as long as several others, so it must not take their place.
+            frozenset(guided),
         )
 
 
@@ -130,12 +140,11 @@ def _steps(data: Data, model: Model, recipe: Recipe, on_gpu: bool) -> Iterator[d
     yield from more
     yield from (*_CANDIDATES, *(_CANDIDATES_ON_GPU if on_gpu else ()))
     yield {"evaluated": 60}
-    yield from ({"variants": name} for name, sources in recipe.variants.items() if sources == 1)
+    yield from ({"variants": name} for name in recipe.variants if name not in recipe.late)
     optional = [name for name in recipe.tuned if name not in _ALWAYS]
     yield from ({"tuned": name} for name in optional[:1])
     yield {"evaluated": 100}
-    # It takes as long as several others, so it must not take their place.
-    yield from ({"variants": name} for name, sources in recipe.variants.items() if sources > 1)
+    yield from ({"variants": name} for name in recipe.variants if name in recipe.late)
     yield from ({"tuned": name} for name in optional[1:])
     yield {"evaluated": 300 if on_gpu else 100}
     if model.form != "embedded" and first:
