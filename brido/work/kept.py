@@ -47,12 +47,7 @@ class Kept:
 
     def take_over(self, key: str, path: Path) -> None:
         """Put the shard with this key at `path`, if it is kept."""
-        kept = self._path(key)
-        if not kept.is_file():
-            return
-        try:
-            os.link(kept, path)
-        except OSError:  # a file system without links
+        if (kept := self._path(key)).is_file():
             with atomic_file(path) as temporary:
                 shutil.copyfile(kept, temporary)
 

@@ -13,7 +13,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -32,6 +32,9 @@ from brido.work.worker import (
     Result,
     Workers,
 )
+
+if TYPE_CHECKING:
+    from brido.work.cluster import RayPool
 
 HERE = Workers()
 # The most workers on a cluster for units whose number is not known.
@@ -126,21 +129,8 @@ def _do(
             finish(index, *execute(unit))
 
 
-class Pool(Protocol):
-    """Workers elsewhere."""
-
-    size: int
-
-    def submit(self, unit: Sized, /) -> Future[Result]:
-        """Have the unit done by a free worker."""
-        ...
-
-    def release(self, number: int, /) -> None:
-        """Have `number` workers end that have no work."""
-
-
 def _side_by_side(
-    pool: Pool,
+    pool: "ProcessPool | RayPool",
     todo: Iterable[tuple[int, Sized]],
     advance: Advance,
     finish: Callable[..., None],
@@ -213,11 +203,11 @@ class Splits:
         run(self._shards, self._units, make_worker, workers, label, interval)
 
     def totals(self, split: str) -> Counter[str]:
-        """Return what the workers counted, summed over the split."""
+        """What the workers counted, summed over the split."""
         return self._shards.totals(self._numbers[split])
 
     def said(self, split: str) -> list[dict[str, Any]]:
-        """Return what the workers said of each unit of the split."""
+        """What the workers said of each unit of the split."""
         return [self._shards.metadata(number) for number in self._numbers[split]]
 
     def read(self, split: str) -> Iterator[pa.RecordBatch]:

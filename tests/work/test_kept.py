@@ -1,8 +1,5 @@
 """Shards that a stage keeps for its next run."""
 
-import os
-
-import pytest
 from toy_workers import UNITS, Toy, behave
 
 from brido.tables import DECODED
@@ -31,14 +28,7 @@ def finish(folder, numbers):
     return done, path.read_bytes()
 
 
-@pytest.mark.parametrize("links", [True, False])
-def test_the_last_runs_units_are_not_made_again(tmp_path, monkeypatch, links):
-    if not links:
-
-        def refuse(source, target):
-            raise OSError("no links here")
-
-        monkeypatch.setattr(os, "link", refuse)
+def test_the_last_runs_units_are_not_made_again(tmp_path):
     done, first = finish(tmp_path, [0, 1, 2])
     assert done == [0, 1, 2]
     assert finish(tmp_path, [0, 1, 2]) == ([], first)
