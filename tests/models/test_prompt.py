@@ -114,26 +114,11 @@ def test_thinking_is_switched_off_in_the_prompt():
     thinks = TOKENIZER.decode(made(THINKING).ids(DOCUMENT))
     off = TOKENIZER.decode(made(THINKING, template={"enable_thinking": False}).ids(DOCUMENT))
     assert off == thinks + "<think>\n\n</think>\n\n"
-    with pytest.raises(BridoError, match="has no switch 'enable_thinking'"):
-        made(CHATML, template={"enable_thinking": False})
 
 
-@pytest.mark.parametrize(
-    ("template", "named"),
-    [(NO_SYSTEM, "System role not support"), ("{{ messages[-1].content }}", "reading.prompt")],
-)
-def test_a_system_message_or_one_sentence_where_the_template_takes_none(template, named):
+def test_a_system_message_is_a_turn():
     asked = TOKENIZER.decode(made(system="Be brief.").ids(DOCUMENT))
     assert "<|start|>system\nBe brief.<|end|>" in asked
-    with pytest.raises(BridoError, match=rf"reading\.system.*{named}"):
-        made(template, system="Be brief.")
-
-
-def test_a_model_without_template_needs_a_prompt():
-    with pytest.raises(BridoError, match=r"reading\.prompt: this model lacks a chat template"):
-        made(None, prompt=None)
-    with pytest.raises(BridoError, match=r"reading\.system: this model lacks a chat template"):
-        made(None, system="Be brief.")
 
 
 def test_a_plain_prompt_and_its_space():
@@ -173,29 +158,6 @@ def test_template_and_prompt_can_be_left_out():
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "{{ document[:5] }}",
-        "{{ document | truncate(200) }}",
-        "{{ document }} {{ document[:5000] }}",
-        "{{ document }}{% if document | length > 5000 %}...{% endif %}",
-        "{% if document %}{{ document }}{% endif %}",
-        "{{ 'document' }}",
-        "{# {{ document }} #}",
-        "{{ documnet }} {{ document }}",
-        "{{- document -}}",
-        "Summarize it.",
-    ],
-)
-def test_a_prompt_has_places_of_the_document_and_nothing_else_of_a_template(text):
-    problems = message_problems(reading(prompt=text), "reading.news")
-    assert len(problems) == 1
-    assert problems[0].startswith("reading.news.prompt must contain")
-    with pytest.raises(BridoError, match="reading.prompt must contain"):
-        made(prompt=text)
-
-
-@pytest.mark.parametrize(
     "text", ["{{ document }}", "{{document}}", "{{ document }} a {{document}}"]
 )
 def test_a_document_may_stand_in_any_place(text):
@@ -220,25 +182,46 @@ def test_a_long_document_is_tokenized_whole_and_cut(monkeypatch):
     assert read == [10_000, 0, len(kept)]
 
 
-HOSTILE = {
-    "macros without end": "{% macro a() %}{{ b() }}{% endmacro %}{% macro b() %}{{ a() }}"
-    "{% endmacro %}{{ a() }}",
-    "a file": "{{ messages.__class__.__base__.__subclasses__() }}",
-    "an error": "{{ 1 / 0 }}",
-    "no template": "{% for %}",
-    "a refusal": "{{ raise_exception('no') }}",
-    "half of the document": "{{ messages[-1].content[:5] }}",
-    "another text": "{{ messages[-1].content | upper }}",
-}
+OTHER_PARTS = [
+    "{{ document[:5] }}", "{{ document | truncate(200) }}", "{{ document }} {{ document[:5000] }}",
+    "{{ document }}{% if document | length > 5000 %}...{% endif %}", "{{ 'document' }}",
+    "{% if document %}{{ document }}{% endif %}", "{# {{ document }} #}", "{{- document -}}",
+    "{{ documnet }} {{ document }}", "Summarize it.",
+]  # fmt: skip
+HOSTILE = [
+    "{% macro a() %}{{ b() }}{% endmacro %}{% macro b() %}{{ a() }}{% endmacro %}{{ a() }}",
+    "{{ messages.__class__.__base__.__subclasses__() }}",
+    "{{ 1 / 0 }}",
+    "{% for %}",
+    "{{ raise_exception('no') }}",
+    "{{ messages[-1].content[:5] }}",
+    "{{ messages[-1].content | upper }}",
+]
+BRIEF = {"system": "Be brief."}
 
 
-@pytest.mark.parametrize("template", HOSTILE.values(), ids=HOSTILE)
-def test_a_template_that_fails_or_changes_the_document_is_one_sentence(template):
-    with pytest.raises(
-        BridoError, match="the chat template (cannot be filled|does not write)"
-    ) as e:
-        made(template)
-    assert "\n" not in str(e.value)
+@pytest.mark.parametrize(
+    ("template", "keys", "named"),
+    [
+        (None, {"prompt": None}, r"reading\.prompt: this model lacks a chat template"),
+        (None, BRIEF, r"reading\.system: this model lacks a chat template"),
+        (NO_SYSTEM, BRIEF, r"reading\.system.*System role not support"),
+        ("{{ messages[-1].content }}", BRIEF, r"reading\.system.*reading\.prompt"),
+        (CHATML, {"template": {"enable_thinking": False}}, "has no switch 'enable_thinking'"),
+        *((one, {}, "the chat template (cannot be filled|does not write)") for one in HOSTILE),
+        *((CHATML, {"prompt": text}, r"reading\.prompt must contain") for text in OTHER_PARTS),
+    ],
+)
+def test_what_cannot_be_asked_is_one_sentence(template, keys, named):
+    with pytest.raises(BridoError, match=named) as error:
+        made(template, **keys)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("text", OTHER_PARTS)
+def test_a_section_of_such_a_prompt_is_named(text):
+    (problem,) = message_problems(reading(prompt=text), "reading.news")
+    assert problem.startswith("reading.news.prompt must contain")
 
 
 def test_control_tokens_are_put_in_order_once_for_all_texts(monkeypatch):
