@@ -31,7 +31,7 @@ from benchmarks.harness import (
 from brido.models.products import faster_training
 from brido.models.tokens import Sources, Targets
 from brido.training.batches import Batch
-from brido.training.loss import ContrastiveStep
+from brido.training.loss import ContrastiveLoss
 from brido.training.settings import TrainingSettings
 
 SHAPES = {
@@ -104,7 +104,7 @@ def ranking_loss(likelihood: Tensor) -> Tensor:
 
 def losses(model: torch.nn.Module) -> dict[str, Loss]:
     """The loss of a batch as each side computes it."""
-    ours = ContrastiveStep(model, SETTINGS)
+    ours = ContrastiveLoss(model, SETTINGS)
 
     def brido(batch: Batch, micro_batch: int | None = None) -> Tensor:
         tokens = int(batch.targets.lengths[:, 0].sum())

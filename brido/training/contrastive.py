@@ -20,7 +20,7 @@ from brido.training.batches import (
     warmup_updates,
 )
 from brido.training.documents import RankedDocument, RankedDocuments, SummaryPairs
-from brido.training.loss import ContrastiveStep
+from brido.training.loss import ContrastiveLoss
 from brido.training.settings import TrainingSettings
 from brido.training.task import Task, UpdateData
 from brido.training.validation import MeasureSample, validate_ranker
@@ -103,8 +103,8 @@ class ContrastiveTask(Task):
         kind = kinds[self.settings.optimizer]
         return kind(weights, lr=self.rate(1), weight_decay=self.settings.weight_decay)
 
-    def step(self) -> ContrastiveStep:
-        return ContrastiveStep(self.model, self.settings)
+    def loss(self) -> ContrastiveLoss:
+        return ContrastiveLoss(self.model, self.settings)
 
     def measures(self, micro_batch: int | None) -> dict[str, float]:
         if self.validation is None:

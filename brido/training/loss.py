@@ -1,6 +1,6 @@
 """Eq. 1 over a document's candidates, BRIO's cross-entropy, and Eq. 3, their weighted sum.
 
-`ContrastiveStep` computes Eq. 3 of a batch: what one forward and backward pass of training runs.
+`ContrastiveLoss` computes Eq. 3 of a batch: what one forward and backward pass of training runs.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ with extra():
     from torch import Tensor
 
     from brido.likelihood.likelihood import normalized, sequence_statistics
-    from brido.training.task import Step, StepLoss
+    from brido.training.task import Loss, LossParts
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -162,7 +162,7 @@ def combined_loss(cross_entropy: Tensor, contrastive: Tensor | float, gamma: flo
     return cross_entropy + gamma * contrastive
 
 
-class ContrastiveStep(Step):
+class ContrastiveLoss(Loss):
     """Eq. 3: the cross-entropy of a text of each document, and Eq. 1 over its candidates.
 
     Averages are over the whole update, not over the documents at hand: `forward` divides by the
@@ -176,7 +176,7 @@ class ContrastiveStep(Step):
 
     def forward(
         self, batch: Batch, tokens: int, documents: int, micro_batch: int | None = None
-    ) -> StepLoss:
+    ) -> LossParts:
         """The batch's part of the loss of an update with `documents` and reference `tokens`."""
         settings, sources, targets = self.settings, batch.sources, batch.targets
         sums = sequence_statistics(
@@ -203,4 +203,4 @@ class ContrastiveStep(Step):
                 batch.eligible,
             ) * (len(batch.scores) / documents)
         loss = combined_loss(cross_entropy, contrastive, settings.gamma)
-        return StepLoss(loss, cross_entropy.detach(), contrastive.detach())
+        return LossParts(loss, cross_entropy.detach(), contrastive.detach())

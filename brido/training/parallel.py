@@ -29,7 +29,7 @@ from transformers import PreTrainedModel
 
 from brido.models.family import family_of
 from brido.training.devices import make_accelerator
-from brido.training.task import Step
+from brido.training.task import Loss
 from brido.utils.errors import BridoError
 from brido.work.settings import RuntimeSettings
 
@@ -57,14 +57,14 @@ class Parallel:
                 "with BRIDO_LAUNCH"
             )
 
-    def prepare(self, step: Step, make_optimizer: MakeOptimizer) -> tuple[nn.Module, Optimizer]:
-        """Put the model of `step` on its device, and make the optimizer of what it trains."""
-        return self.accelerator.prepare(step, make_optimizer(trainable(step)))
+    def prepare(self, loss: Loss, make_optimizer: MakeOptimizer) -> tuple[nn.Module, Optimizer]:
+        """Put the model of `loss` on its device, and make the optimizer of what it trains."""
+        return self.accelerator.prepare(loss, make_optimizer(trainable(loss)))
 
     def measure(
-        self, step: nn.Module, function: Callable[[], dict[str, float]]
+        self, loss: nn.Module, function: Callable[[], dict[str, float]]
     ) -> dict[str, float]:
-        """Call `function`, which may run the model of `step` without gradients, in the first
+        """Call `function`, which may run the model of `loss` without gradients, in the first
         process while the others wait; all get its numbers."""
         found = function() if self.is_main else {}
         return broadcast_object_list([found])[0]
@@ -149,28 +149,28 @@ class Sharded(Parallel):
     note = ", a part of the model in each"
     splits_candidates = False
 
-    def prepare(self, step: Step, make_optimizer: MakeOptimizer) -> tuple[nn.Module, Optimizer]:
+    def prepare(self, loss: Loss, make_optimizer: MakeOptimizer) -> tuple[nn.Module, Optimizer]:
         """See Parallel; raises BridoError if the model cannot be sharded."""
-        check_shardable(step.model, self.runtime)
+        check_shardable(loss.model, self.runtime)
         mesh = init_device_mesh(self.device.type, (self.count,))
         policy = MixedPrecisionPolicy()
         if self.accelerator.mixed_precision == "bf16":
             # Autocast would keep copies of float32 layers, all of them up to the backward pass.
             policy = MixedPrecisionPolicy(torch.bfloat16, torch.float32, cast_forward_inputs=False)
         # What transformers calls the modules that must stay on one device: the layers.
-        names = set(step.model._no_split_modules or ())
-        layers = [module for module in step.model.modules() if type(module).__name__ in names]
+        names = set(loss.model._no_split_modules or ())
+        layers = [module for module in loss.model.modules() if type(module).__name__ in names]
         for layer in layers:
             fully_shard(layer, mesh=mesh, mp_policy=policy)
-        fully_shard(step, mesh=mesh)
-        register_fsdp_forward_method(step, "call")
-        return step, make_optimizer(trainable(step))
+        fully_shard(loss, mesh=mesh)
+        register_fsdp_forward_method(loss, "call")
+        return loss, make_optimizer(trainable(loss))
 
     def measure(
-        self, step: nn.Module, function: Callable[[], dict[str, float]]
+        self, loss: nn.Module, function: Callable[[], dict[str, float]]
     ) -> dict[str, float]:
         """See Parallel: every process has a part of the model, so all of them call `function`."""
-        sharded: Any = step  # a Step that `prepare` made an FSDPModule of
+        sharded: Any = loss  # a Loss that `prepare` made an FSDPModule of
         # The weights outside the layers are gathered for it.
         found = sharded.call(function)
         # A backward pass would free them again; there is none.

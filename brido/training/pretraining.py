@@ -20,7 +20,7 @@ from brido.models.embedded import EOS, PAD, build_model, learn_tokenizer, tokeni
 from brido.models.language_model import LanguageModel
 from brido.models.settings import EmbeddedSettings, ReadingSettings
 from brido.models.tokens import padded
-from brido.training.task import Step, StepLoss, Task, UpdateData
+from brido.training.task import Loss, LossParts, Task, UpdateData
 from brido.training.train import train
 from brido.utils.atomic import write_text
 from brido.utils.errors import BridoError
@@ -106,14 +106,14 @@ class SummaryBatch(NamedTuple):
     labels: Tensor
 
 
-class SummaryStep(Step):
+class SummaryLoss(Loss):
     """The cross-entropy of (document, summary) pairs, a mean over the summaries' tokens."""
 
     def __init__(self, model: PreTrainedModel, label_smoothing: float) -> None:
         super().__init__(model)
         self.label_smoothing = label_smoothing
 
-    def forward(self, batch: SummaryBatch, micro_batch: int | None = None) -> StepLoss:
+    def forward(self, batch: SummaryBatch, micro_batch: int | None = None) -> LossParts:
         """The loss; micro_batch changes nothing, because there are no candidates."""
         start = torch.full_like(batch.labels[:, :1], EOS)
         logits = self.model(
@@ -128,7 +128,7 @@ class SummaryStep(Step):
             ignore_index=PAD,
             label_smoothing=self.label_smoothing,
         )
-        return StepLoss(loss, loss.detach(), torch.zeros_like(loss))
+        return LossParts(loss, loss.detach(), torch.zeros_like(loss))
 
 
 @dataclass
@@ -165,8 +165,8 @@ class PretrainingTask(Task):
     def optimizer(self, weights: list[nn.Parameter]) -> Optimizer:
         return AdamW(weights, lr=self.rate(1), weight_decay=WEIGHT_DECAY)
 
-    def step(self) -> SummaryStep:
-        return SummaryStep(self.model, self.settings.label_smoothing)
+    def loss(self) -> SummaryLoss:
+        return SummaryLoss(self.model, self.settings.label_smoothing)
 
     def examples(self, update: int) -> UpdateData:
         return UpdateData([self._batches[update - 1]])

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Found = TypeVar("Found")
 
 
-class StepLoss(NamedTuple):
+class LossParts(NamedTuple):
     """A part of an update's loss (Eq. 3) and of its two terms; the parts of an update add up."""
 
     loss: Tensor
@@ -33,8 +33,8 @@ class StepLoss(NamedTuple):
     contrastive: Tensor
 
 
-class Step(nn.Module):
-    """A loss around `model`: forward(batch, *totals, micro_batch) -> StepLoss.
+class Loss(nn.Module):
+    """A loss around `model`: forward(batch, *totals, micro_batch) -> LossParts.
 
     It is a module so that accelerate and FSDP can wrap it.
     """
@@ -100,13 +100,13 @@ class Task(ABC):
         """The optimizer of these weights."""
 
     @abstractmethod
-    def step(self) -> Step:
+    def loss(self) -> Loss:
         """The loss of a batch."""
 
     def measures(self, micro_batch: int | None) -> dict[str, float]:
         """Measures of the model as it is, in evaluation mode and without gradients.
 
-        `tau` and `rouge` decide which weights are the best. micro_batch: as in a `Step`.
+        `tau` and `rouge` decide which weights are the best. micro_batch: as in a `Loss`.
         """
         return {}
 

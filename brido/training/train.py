@@ -49,7 +49,7 @@ def train(task: Task) -> TrainState:
     # With FSDP a layer's weights are here only while it runs, behind a class of torch's own.
     products = nullcontext() if task.runtime.fsdp else faster_training(model)
     with products:
-        step, optimizer = parallel.prepare(task.step(), task.optimizer)
+        loss, optimizer = parallel.prepare(task.loss(), task.optimizer)
         state = checkpoints.load(model, optimizer)
         # An earlier process may have been short of memory.
         fewer = state.micro_batch or task.runtime.candidate_micro_batch
@@ -58,7 +58,7 @@ def train(task: Task) -> TrainState:
         if parallel.is_main and not state.update:
             _announce(task, parallel)
         with trackers(task, parallel.accelerator, resumed=bool(state.update)):
-            Run(task, parallel, step, optimizer, state, checkpoints).finish()
+            Run(task, parallel, loss, optimizer, state, checkpoints).finish()
         # The last update's loss says nothing about what that update made of the weights.
         if not parallel.all_finite(model.parameters()):
             raise task.diverged("after the last update some weights are NaN or infinite")
@@ -83,14 +83,14 @@ def _announce(task: Task, parallel: Parallel) -> None:
 class Run:
     """A run of a task, from its state to the end.
 
-    step: the task's, as `parallel` prepared it. state.micro_batch: candidates of a document that
+    loss: the task's, as `parallel` prepared it. state.micro_batch: candidates of a document that
     run together, None for all; halved when memory runs out. tell: is called with how far an update
     is.
     """
 
     task: Task
     parallel: Parallel
-    step: nn.Module
+    loss: nn.Module
     optimizer: Optimizer
     state: TrainState
     checkpoints: Checkpoints
@@ -139,7 +139,7 @@ class Run:
         loss, cross_entropy, contrastive = accelerator.reduce(sums, reduction="sum").tolist()
         checked = {"loss": loss}
         if task.max_gradient_norm is not None:
-            norm = accelerator.clip_grad_norm_(self.step.parameters(), task.max_gradient_norm)
+            norm = accelerator.clip_grad_norm_(self.loss.parameters(), task.max_gradient_norm)
             # With FSDP it is in parts.
             checked["gradient"] = float(norm.full_tensor() if isinstance(norm, DTensor) else norm)
         for what, value in checked.items():
@@ -170,10 +170,10 @@ class Run:
             # Dropout depends on the seed, the update and the chunk, not on who computes it.
             torch.manual_seed(chunk_seed(self.task.seed, update, chunk or 0))
             # Only in the last pass gradients are exchanged.
-            with nullcontext() if last else accelerator.no_sync(self.step):
-                # accelerate autocasts the steps that it wraps, but not a sharded one.
+            with nullcontext() if last else accelerator.no_sync(self.loss):
+                # accelerate autocasts the losses that it wraps, but not a sharded one.
                 with accelerator.autocast():
-                    parts = self.step(batch, *data.totals, self.state.micro_batch)
+                    parts = self.loss(batch, *data.totals, self.state.micro_batch)
                 # Gradients are averaged over processes. A process without a chunk of its own runs
                 # one with weight 0, because the others wait for it in their backward pass.
                 weight = parallel.count if chunk is not None else 0
@@ -219,7 +219,7 @@ class Run:
                 return task.measures(state.micro_batch)
 
         task.model.eval()
-        found = self.fit(lambda: parallel.measure(self.step, measures))
+        found = self.fit(lambda: parallel.measure(self.loss, measures))
         task.model.train()
         decisive = "rouge" if task.keep == "best_generator" else "tau"
         better = state.add_row(found, task.updates_per_epoch, decisive)

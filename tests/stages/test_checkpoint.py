@@ -23,7 +23,7 @@ from brido.models.settings import ReadingSettings
 from brido.search import SearchSettings
 from brido.training.batches import Batches
 from brido.training.documents import RankedDocument
-from brido.training.loss import ContrastiveStep
+from brido.training.loss import ContrastiveLoss
 from brido.training.settings import TrainingSettings
 from brido.utils.errors import BridoError
 from brido.work.settings import RuntimeSettings
@@ -239,7 +239,7 @@ def test_mbart_and_t5_go_from_a_folder_to_candidates_and_a_loss(make, tmp_path: 
     language.model.train()
     ranked = RankedDocument("a", document, reference, candidates, [4.0, 3.0, 2.0, 1.0])
     batch = Batches(language, 20).batch([ranked])
-    loss = ContrastiveStep(language.model, TrainingSettings())(batch, 20, 1).loss
+    loss = ContrastiveLoss(language.model, TrainingSettings())(batch, 20, 1).loss
     loss.backward()
     assert torch.isfinite(loss)
     assert all(torch.isfinite(weight.grad).all() for weight in language.model.parameters())

@@ -100,7 +100,7 @@ def test_a_step_computes_the_loss_of_the_settings(make_task, name, micro_batch):
     )  # fmt: skip
     assert term > 0.001
     # Three of the four documents of an update.
-    parts = task.step()(batch, 40, 4, micro_batch)
+    parts = task.loss()(batch, 40, 4, micro_batch)
     assert parts.contrastive.item() == pytest.approx(0.75 * term.item(), rel=1e-4)
     reference = sums.log_probability[:, 0], sums.mean_log_probability[:, 0]
     cross_entropy = smoothed_cross_entropy(*reference, 40, settings.label_smoothing).item()

@@ -8,7 +8,7 @@ from tiny_chat import END
 from training_runs import CONFIGS, LORA, TOKENIZER, task_of
 
 from brido.models.lora import Adapter
-from brido.training.loss import ContrastiveStep
+from brido.training.loss import ContrastiveLoss
 from brido.training.train import train
 
 
@@ -26,7 +26,7 @@ def test_the_loss_is_equations_1_and_3_of_plain_forwards(family, tmp_path):
     documents = [task.documents[0], task.documents[1]]
     batch = task.batches.batch(documents)
     tokens = task.batches.target_tokens(documents)
-    loss = ContrastiveStep(task.model, task.settings)(batch, tokens, 2)
+    loss = ContrastiveLoss(task.model, task.settings)(batch, tokens, 2)
     cross_entropy, contrastive, scored = 0.0, 0.0, 0
     for row, document in enumerate(documents):
         prompt = batch.sources.ids[row][batch.sources.mask[row].bool()].tolist()

@@ -123,11 +123,11 @@ def test_a_process_holds_half_of_the_weights(tmp_path, monkeypatch):
 
     def counting(run):
         validate(run)
-        parts = [weight.to_local() for weight in run.step.parameters()]
+        parts = [weight.to_local() for weight in run.loss.parameters()]
         place = run.parallel.index
         torch.save(sum(part.numel() for part in parts), tmp_path / f"{place}.pt")
         # A layer at a time is gathered, and what stands around the layers.
-        units = [module for module in run.step.modules() if isinstance(module, FSDPModule)]
+        units = [module for module in run.loss.modules() if isinstance(module, FSDPModule)]
         assert len(units) == 1 + run.task.model.config.num_hidden_layers
 
     monkeypatch.setattr(Run, "validate", counting)
