@@ -81,7 +81,7 @@ class CandidatesTold:
     """Counts what a user should know about candidates, and says it at the end.
 
     texts: how many candidates there were; unclean: how many hold more than a summary; unseen: how
-    many ROUGE sees no word of.
+    many words ROUGE does not read.
     """
 
     def __init__(self) -> None:

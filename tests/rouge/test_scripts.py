@@ -9,7 +9,13 @@ from rouge_score.rouge_scorer import RougeScorer
 from brido.checkers.wholeness import whole_by_rules
 from brido.rouge import rouge_matrix, similarity_batch, similarity_matrix
 from brido.utils.errors import ArgumentError
-from brido.utils.text import UnicodeTokenizer, split_sentences, unseen_share, words
+from brido.utils.text import (
+    UnicodeTokenizer,
+    seeing_tokenizer,
+    split_sentences,
+    unseen_share,
+    words,
+)
 from brido.vote.similarity import sentence_votes
 
 MEASURES = ["rouge1", "rouge2", "rougeL", "rougeLsum"]
@@ -120,13 +126,28 @@ def test_a_text_that_ends_so_is_whole(end):
     assert not whole_by_rules("文 字")
 
 
-def test_texts_that_rouge_score_does_not_see_are_counted():
-    assert unseen_share([]) == 0
-    seen = ["A text.", "Der Löwe schläft.", "!?", "", "ab猫", "abc猫猫猫"]
-    unseen = ["猫在2024年。", "Книга 5", "किताब", "ab猫猫猫"]
-    assert unseen_share(seen) == 0
-    assert unseen_share(unseen) == 1
-    assert unseen_share(seen + unseen) == 0.4
+def test_words_that_rouge_score_breaks_or_leaves_out_are_counted():
+    assert unseen_share([]) == unseen_share(["A text’s 5 °C.", "!?", "", "\u00bd ..."]) == 0
+    assert unseen_share(["猫在2024年。", "किताब", "ab猫", "cafe\u0301"]) == 1
+    assert unseen_share(["Книга 5", "Der Löwe schläft heute."]) == 0.5
+    assert unseen_share(["A text.", "猫。"]) == 0.5
+
+
+# First sentence of the Universal Declaration of Human Rights.
+@pytest.mark.parametrize(
+    ("text", "tokenizer"),
+    [
+        ("Všichni lidé rodí se svobodní a sobě rovní co do důstojnosti a práv.", "unicode"),
+        ("Wszyscy ludzie rodzą się wolni i równi pod względem swej godności.", "unicode"),
+        ("Bütün insanlar hür, haysiyet ve haklar bakımından eşit doğarlar.", "unicode"),
+        ("Tất cả mọi người sinh ra đều được tự do và bình đẳng về nhân phẩm.", "unicode"),
+        ("Alle Menschen sind frei und gleich an Würde und Rechten geboren.", "rouge_score"),
+        ("Ils doivent agir les uns envers les autres dans un esprit de fraternité.", "rouge_score"),
+        ("Todos los seres humanos nacen libres e iguales en dignidad.", "rouge_score"),
+    ],
+)
+def test_latin_letters_with_accents_are_words_of_unicode(text, tokenizer):
+    assert seeing_tokenizer([text]) == tokenizer
 
 
 def test_what_cannot_be_chosen_is_named():

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from brido.utils.errors import short
-from brido.utils.text import clean, seeing_tokenizer
+from brido.utils.text import clean, seeing_tokenizer, unseen_share
 
 # Above such shares of the first documents the sentences below are said.
 _ALIKE, _MOST = 0.2, 0.5
@@ -26,8 +26,8 @@ def doubts(texts: Sequence[str], summaries: Sequence[str]) -> Iterator[str]:
     """
     if seeing_tokenizer(texts) == "unicode":
         yield (
-            "most documents are in a script of which rouge_score sees no word (it knows a-z and "
-            "0-9): pairwise.tokenizer and evaluation.rouge.tokenizer are unicode"
+            f"rouge_score breaks or leaves out {unseen_share(texts):.0%} of the words (it knows "
+            "a-z and 0-9): pairwise.tokenizer and evaluation.rouge.tokenizer are unicode"
         )
     for name, read in (("documents", texts), ("summaries", summaries)):
         count = sum(bool(_HTML.search(text)) for text in read)
