@@ -15,7 +15,7 @@ from brido.models.checkpoint import load_checkpoint, save
 from brido.models.family import family_of
 from brido.models.interface import ModelParts, Texts
 from brido.models.lora import Adapter
-from brido.models.products import pack_layers
+from brido.models.products import lay_out_layers
 from brido.models.settings import LoraSettings, ReadingSettings
 from brido.models.special_tokens import end_tokens, pad_token
 from brido.models.tokens import Sources, Targets, padded, spells_only
@@ -108,7 +108,7 @@ class LanguageModel(ModelParts):
 
     def ready_to_score(self) -> LanguageModel:
         """The same model, its weights laid out for products of many rows; not to be trained."""
-        pack_layers(self.model)
+        lay_out_layers(self.model)
         return self
 
     def read(self, documents: Sequence[str]) -> Sources:
@@ -182,9 +182,8 @@ class LanguageModel(ModelParts):
 
 
 def lay_out(model: PreTrainedModel) -> None:
-    """Lay a model's weights out for writing on a processor: packed where that is faster, else by
-    columns."""
-    if model.device.type == "cpu" and not pack_layers(model):
+    """Lay a model's weights out for writing on a processor: for oneDNN if faster, or by columns."""
+    if model.device.type == "cpu" and not lay_out_layers(model):
         columns_first(written_with(model))
 
 

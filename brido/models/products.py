@@ -5,9 +5,9 @@ AMD's processors. Those in bfloat16 go to oneDNN anyway, but there every product
 out anew, a third of its time (benchmarks/RESULTS.md). PyTorch's public ways to keep them so either
 copy every input (`torch.utils.mkldnn`) or need a C++ compiler (`torch.compile`). So the operator
 that the latter emits is called here, if it is there and computes right, and nothing changes where
-it does not. Weights that only read and write are laid out once (`pack_layers`), except the output
-layer's: embeddings and likelihoods read them too, and in a small model they are the largest. Those
-that are trained change with every update, and stay as they are (`faster_training`).
+it does not. Weights that only read and write are laid out once (`lay_out_layers`), but not the
+output layer's: embeddings and likelihoods read them too, and in a small model they are the largest.
+Those that are trained change with every update, and stay as they are (`faster_training`).
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 LEAST = 192
 # A product of fewer rows costs less with its factors exchanged: oneDNN lays the second one out.
 FEW_ROWS = 32
-PACKED = torch.float32, torch.bfloat16
+DTYPES = torch.float32, torch.bfloat16
 _PROCESSOR = Path("/proc/cpuinfo")
 
 
-class PackedLinear(torch.nn.Module):
+class LaidOutLinear(torch.nn.Module):
     """A linear layer without gradients; its weights are held once, as oneDNN reads them.
 
     `weight` has their shape and type, but no values.
@@ -43,17 +43,17 @@ class PackedLinear(torch.nn.Module):
     def __init__(self, linear: torch.nn.Linear) -> None:
         super().__init__()
         self.in_features, self.out_features = linear.in_features, linear.out_features
-        self.packed = laid_out(linear.weight.data)
+        self.matrix = laid_out(linear.weight.data)
         self.weight = linear.weight.data.to("meta")
         self.bias = linear.bias
 
     def forward(self, states: Tensor) -> Tensor:
-        return _linear(states, self.packed, self.bias)
+        return _linear(states, self.matrix, self.bias)
 
     def _save_to_state_dict(self, destination: dict, prefix: str, keep_vars: bool) -> None:
-        """What the plain layer saves: packing loses nothing."""
+        """What the plain layer saves: the layout loses nothing."""
         super()._save_to_state_dict(destination, prefix, keep_vars)
-        destination[f"{prefix}weight"] = self.packed.to_dense()
+        destination[f"{prefix}weight"] = self.matrix.to_dense()
 
 
 class FastLinear(torch.nn.Linear):
@@ -69,7 +69,7 @@ class FastLinear(torch.nn.Linear):
 
 
 # Layers of which weight and bias are all that they do.
-PLAIN = torch.nn.Linear, PackedLinear, FastLinear
+PLAIN = torch.nn.Linear, LaidOutLinear, FastLinear
 
 
 @contextmanager
@@ -141,8 +141,8 @@ def _is_large(states: Tensor, weight: Tensor) -> bool:
     return fit and dense and is_faster(torch.float32)
 
 
-def pack_layers(model: PreTrainedModel) -> bool:
-    """Replace a model's large layers by `PackedLinear`, if that is faster here.
+def lay_out_layers(model: PreTrainedModel) -> bool:
+    """Replace a model's large layers by `LaidOutLinear`, if that is faster here.
 
     Whether it is follows from the processor's maker and not from a timing, so that two runs on one
     machine give the same bytes. Returns whether the model has such layers, these or earlier ones.
@@ -153,16 +153,16 @@ def pack_layers(model: PreTrainedModel) -> bool:
     if _is_fit(outputs):
         outputs.__class__ = FastLinear
     # Modules that are used in several places are replaced in all of them by the same one.
-    packed: dict[torch.nn.Module, PackedLinear] = {}
+    replaced: dict[torch.nn.Module, LaidOutLinear] = {}
     for name, module in list(model.named_modules(remove_duplicate=False)):
         if _is_fit(module):
-            if module not in packed:
-                packed[module] = PackedLinear(module)
+            if module not in replaced:
+                replaced[module] = LaidOutLinear(module)
             parent, _, child = name.rpartition(".")
-            setattr(model.get_submodule(parent), child, packed[module])
-    if packed:
+            setattr(model.get_submodule(parent), child, replaced[module])
+    if replaced:
         _copy_loaded(model)
-    return any(isinstance(module, PackedLinear | FastLinear) for module in model.modules())
+    return any(isinstance(module, LaidOutLinear | FastLinear) for module in model.modules())
 
 
 def _copy_loaded(model: PreTrainedModel) -> None:
@@ -184,7 +184,7 @@ def _is_fit(module: torch.nn.Module | None) -> bool:
 @cache
 def is_faster(dtype: torch.dtype) -> bool:
     """Whether this processor is AMD's, and the operator is there and computes what it should."""
-    if dtype not in PACKED:
+    if dtype not in DTYPES:
         return False
     try:
         text = _PROCESSOR.read_text(encoding="utf-8", errors="replace")
@@ -211,7 +211,7 @@ def laid_out(weight: Tensor) -> Tensor:
     return torch.ops.mkldnn._reorder_linear_weight(weight.contiguous(), None)
 
 
-def _linear(states: Tensor, packed: Tensor, bias: Tensor | None) -> Tensor:
+def _linear(states: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     if not states.numel():
-        return states.new_zeros(*states.shape[:-1], packed.shape[0])
-    return torch.ops.mkldnn._linear_pointwise(states, packed, bias, "none", [], "")
+        return states.new_zeros(*states.shape[:-1], weight.shape[0])
+    return torch.ops.mkldnn._linear_pointwise(states, weight, bias, "none", [], "")

@@ -95,14 +95,14 @@ def run_stream(
     waiting: dict[int, Result] = {}
     handed_over = 0
 
-    def keep(index: int, *result: Any) -> None:
+    def hand_over(index: int, *result: Any) -> None:
         nonlocal handed_over
         waiting[index] = (result[0], result[1])
         while handed_over in waiting:
             finish(*waiting.pop(handed_over))
             handed_over += 1
 
-    _do(workers, make_worker, enumerate(units), advance, keep)
+    _do(workers, make_worker, enumerate(units), advance, hand_over)
 
 
 def _do(

@@ -13,12 +13,12 @@ from brido.models import products
 from brido.models.language_model import columns_first
 from brido.models.products import (
     FastLinear,
-    PackedLinear,
+    LaidOutLinear,
     add_product,
     computes_right,
     faster_training,
+    lay_out_layers,
     linear,
-    pack_layers,
 )
 from brido.search import SearchSettings, diverse_beam_search
 from brido.training.devices import checkpoint_layers
@@ -62,10 +62,10 @@ def pretend(monkeypatch, tmp_path, text):
     monkeypatch.setattr(products, "is_faster", products.is_faster.__wrapped__)
 
 
-def test_a_model_in_bfloat16_is_packed_too(amd):
+def test_a_model_in_bfloat16_is_laid_out_too(amd):
     plain = build("llama", torch.bfloat16)
     packed = copy.deepcopy(plain)
-    assert pack_layers(packed) == computes_right(torch.bfloat16)
+    assert lay_out_layers(packed) == computes_right(torch.bfloat16)
     ids = torch.randint(4, 300, (3, 11))
     with torch.inference_mode():
         torch.testing.assert_close(packed(ids).logits, plain(ids).logits, rtol=0.02, atol=0.05)
@@ -78,7 +78,7 @@ def test_a_model_in_bfloat16_is_packed_too(amd):
 def test_texts_and_likelihoods_are_those_of_the_plain_model(amd, family):
     plain = build(family)
     packed = copy.deepcopy(plain)
-    assert pack_layers(packed) == computes_right()
+    assert lay_out_layers(packed) == computes_right()
     source = torch.randint(4, 300, (2, 9))
     mask = torch.ones_like(source)
     settings = SearchSettings(num_beams=4, num_beam_groups=2, diversity_penalty=0.5, max_length=8)
@@ -102,19 +102,19 @@ def test_what_is_saved_stays_and_nothing_is_held_twice(amd, family):
     model = build(family)
     before = {name: value.clone() for name, value in model.state_dict().items()}
     embedded = model.get_input_embeddings().weight
-    assert pack_layers(model) == computes_right()
+    assert lay_out_layers(model) == computes_right()
     after = model.state_dict()
     assert sorted(after) == sorted(before)
     assert all(torch.equal(after[name], before[name]) for name in before)
-    packed = [module for module in model.modules() if isinstance(module, PackedLinear)]
+    packed = [module for module in model.modules() if isinstance(module, LaidOutLinear)]
     # Llama with one head of keys: those matrices are too small.
     assert len(packed) == (6 + 2 * 10 if family == "bart" else 2 * 5) * computes_right()
     assert all(module.weight.is_meta for module in packed)
     output = model.get_output_embeddings()
     assert (type(output) is FastLinear) == computes_right()
     assert (output.weight is embedded) == (family != "llama")
-    assert pack_layers(model) == computes_right()  # again, and nothing is left to do
-    assert [module for module in model.modules() if isinstance(module, PackedLinear)] == packed
+    assert lay_out_layers(model) == computes_right()  # again, and nothing is left to do
+    assert [module for module in model.modules() if isinstance(module, LaidOutLinear)] == packed
 
 
 @pytest.mark.parametrize("family", ["bart", "llama", "tied llama"])
@@ -123,13 +123,13 @@ def test_the_file_of_the_weights_does_not_stay_in_memory(amd, family, tmp_path):
     build(family).save_pretrained(folder)
     model = type(build(family)).from_pretrained(folder)
     expected = {name: value.clone() for name, value in model.named_buffers()}
-    if pack_layers(model):
+    if lay_out_layers(model):
         assert str(folder) not in Path("/proc/self/maps").read_text()
     assert all(torch.equal(value, expected[name]) for name, value in model.named_buffers())
 
 
 def test_other_layers_stay_as_they_are(amd):
-    assert not pack_layers(build("llama", torch.float16))
+    assert not lay_out_layers(build("llama", torch.float16))
 
     class Adapted(torch.nn.Linear):
         pass
@@ -145,11 +145,11 @@ def test_other_layers_stay_as_they_are(amd):
             self.adapted = Adapted(SIZE, SIZE)
 
     model = Model()
-    assert not pack_layers(model)
+    assert not lay_out_layers(model)
     # One module in two places stays one.
     model.first = model.second = torch.nn.Linear(SIZE, SIZE)
     model.inner = torch.nn.ModuleList([model.first])
-    assert pack_layers(model) == computes_right()
+    assert lay_out_layers(model) == computes_right()
     assert model.first is model.second is model.inner[0]
     assert type(model.thin) is type(model.flat) is torch.nn.Linear
     assert type(model.adapted) is Adapted
@@ -162,7 +162,7 @@ def test_any_number_of_rows_goes_through_a_layer(amd, shape, bias):
     plain = torch.nn.Linear(SIZE, SIZE + 8, bias=bias)
     model = torch.nn.Sequential(plain)
     model.device, model.get_output_embeddings = torch.device("cpu"), lambda: None
-    pack_layers(model)
+    lay_out_layers(model)
     states = torch.randn(shape)
     torch.testing.assert_close(model(states), plain(states), rtol=1e-5, atol=1e-5)
 
@@ -281,7 +281,7 @@ def test_products_are_those_of_torch(amd, dtype, rows, size):
         ("vendor_id\t: AuthenticAMD\n", "wrong"),
     ],
 )
-def test_nothing_is_packed_where_it_is_not_faster_or_not_right(
+def test_nothing_is_laid_out_where_it_is_not_faster_or_not_right(
     monkeypatch, tmp_path, processor, operator
 ):
     pretend(monkeypatch, tmp_path, processor)
@@ -297,5 +297,5 @@ def test_nothing_is_packed_where_it_is_not_faster_or_not_right(
     model = build("llama")
     with faster_training(model):
         assert not any(isinstance(module, FastLinear) for module in model.modules())
-    assert not pack_layers(model)
-    assert not any(isinstance(module, PackedLinear) for module in model.modules())
+    assert not lay_out_layers(model)
+    assert not any(isinstance(module, LaidOutLinear) for module in model.modules())
