@@ -3,7 +3,6 @@
 Their tables are read through DVC's own API: nothing is checked out, and nothing is run.
 """
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,9 +14,10 @@ from brido.report.metrics import Scores, difference, estimate, read_scores
 from brido.report.numbers import COMPARED
 from brido.report.settings import ReportSettings
 from brido.report.summary import aligned, every_column, item_of, result_table
-from brido.report.verdict import column_name
+from brido.report.verdict_table import column_name
 from brido.tables import CORPUS, read_columns
 from brido.utils.errors import BridoError
+from brido.utils.stored import read_json
 
 # The files as they are now, whether they are committed or not.
 WORKSPACE = "workspace"
@@ -29,12 +29,12 @@ _CORPUS = "data/corpus/test.parquet"
 class Revision:
     """A finished run.
 
-    by: the column that decided. systems: who is base, kept and control, by these words.
-    documents: the test documents by id. scores: of base, kept and control.
+    by: the column that decided, and the one that measures beside it. systems: who is base, kept and
+    control, by these words. documents: the test documents by id. scores: of base, kept and control.
     """
 
     name: str
-    by: ColumnKey
+    by: tuple[ColumnKey, ...]
     systems: dict[str, str]
     documents: dict[str, str]
     scores: dict[str, Scores]
@@ -77,18 +77,20 @@ def _read(name: str, files: Any) -> Revision:
                 raise BridoError(_missing(name, path)) from None
             return copy
 
-        choice = json.loads(fetched(_CHOICE).read_text(encoding="utf-8"))
-        systems = {"base": "base", "kept": choice["chosen"], "control": choice["control"]}
+        choice = read_json(fetched(_CHOICE), "choose", by=str, chosen=str)
+        systems = {"base": "base", "kept": choice["chosen"], "control": choice.get("control")}
         systems = {role: system for role, system in systems.items() if system}
         scores = {
             role: read_scores(fetched(f"data/evaluation/{system}/test.parquet"))
             for role, system in systems.items()
         }
-        metric, _, column = choice["by"].partition(".")
+        named = (choice["by"], choice.get("measures"))
+        parts = [column.partition(".") for column in named if column]
+        by = tuple((metric, column) for metric, _, column in parts)
         corpus = read_columns(fetched(_CORPUS), CORPUS, "download", ["id", "document"])
         texts = (corpus[key].to_pylist() for key in ("id", "document"))
         documents = dict(zip(*texts, strict=True))
-        return Revision(name, (metric, column), systems, documents, scores)
+        return Revision(name, by, systems, documents, scores)
 
 
 def _missing(name: str, path: str) -> str:
@@ -144,10 +146,10 @@ def _of(scores: Scores, ids: Sequence[str]) -> Scores:
 
 
 def _rows(
-    label: str, old: Scores, new: Scores, by: ColumnKey, settings: ReportSettings
+    label: str, old: Scores, new: Scores, by: Sequence[ColumnKey], settings: ReportSettings
 ) -> Iterator[list[str]]:
     ends, gaps = [estimate(one, settings) for one in (old, new)], difference(new, old, settings)
-    columns = [key for key in dict.fromkeys([by, *COMPARED]) if key in every_column({"": gaps})]
+    columns = [key for key in dict.fromkeys([*by, *COMPARED]) if key in every_column({"": gaps})]
     ((_, cells),) = result_table(columns, {}, {label: gaps}).differences
     for place, (key, cell) in enumerate(zip(columns, cells, strict=True)):
         shown = display(*key)

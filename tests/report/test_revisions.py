@@ -40,8 +40,8 @@ def documents(text="The text", size=SIZE):
     write_table(Path("data/corpus/test.parquet"), [rows], CORPUS)
 
 
-def chosen(system, control="control"):
-    about = {"by": "mentions.good", "chosen": system, "control": control}
+def chosen(system, control="control", by="mentions.good"):
+    about = {"by": by, "measures": "mentions.good", "chosen": system, "control": control}
     Path("metrics").mkdir(exist_ok=True)
     Path("metrics/choice.json").write_text(json.dumps(about))
 
@@ -103,6 +103,11 @@ def test_documents_that_only_one_of_them_has_are_left_out_and_nobody_stands_twic
     # Of these 20 base had 15 good ones, and has 10.
     assert lines[2].split()[3:6] == ["75.0", "50.0", "-25.0"]
     assert lines[2].endswith("worse")
+    # What measures stands beside what decides.
+    chosen("base", by="rouge.r1")
+    first, second = told("main").splitlines()[2:4]
+    assert first.startswith("base ")
+    assert ("ROUGE-1" in first, "good %" in second) == (True, True)
     documents("Another text", size=20)
     with pytest.raises(BridoError, match="main and workspace have no test document in common"):
         compare(read_revision("main"), read_revision(WORKSPACE), ReportSettings())
