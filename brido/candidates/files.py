@@ -1,16 +1,29 @@
 """Candidates that the user made elsewhere, for instance with several different models."""
 
 import math
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from brido.utils.errors import BridoError, some
-from brido.utils.files import read_records
+from brido.utils.errors import BridoError, short, some
+from brido.utils.files import read_rows
 from brido.utils.ids import Ids, id_text
-from brido.utils.json_lines import keys_of
+from brido.utils.json_lines import keys_of, kind
+from brido.utils.left_out import LeftOut
 
 Row = dict[str, Any]
+
+
+def texts_problem(row: Row) -> str:
+    """What is wrong with the texts of a row of candidates in a user's file, or ""."""
+    if "candidates" not in row:
+        return f"the key `candidates` is missing. {keys_of(row)}"
+    candidates = row["candidates"]
+    if not isinstance(candidates, list):
+        return f"`candidates` is {kind(candidates)}, but must be a list of texts"
+    for place, text in enumerate(candidates, 1):
+        if not isinstance(text, str):
+            return f"`candidates` must be texts: candidate {place} is {kind(text)}"
+    return ""
 
 
 def read_candidates(path: Path, ids: list[str], num_candidates: int, source: str) -> list[Row]:
@@ -25,20 +38,23 @@ def read_candidates(path: Path, ids: list[str], num_candidates: int, source: str
         BridoError: the file is unreadable, an id is missing or twice there, or a row has another
             number of candidates or values of ended (all problems named).
     """
-    rows, own = read_records(path), Ids()
-    for number, row in enumerate(rows, start=1):
-        if "id" not in row or "candidates" not in row:
-            raise BridoError(
-                f"{path}, row {number}: columns `id` (text or number) and `candidates` (list of "
-                f"texts) are needed. {keys_of(row)}"
-            )
-        if fault := own.fault(row["id"]):
-            raise BridoError(f"{path}, row {number}: {fault}: {some([str(row['id'])])}")
-        row["id"] = id_text(row["id"])
-    problems = list(_problems(rows, ids, num_candidates, source))
+    wrong, own, wanted = LeftOut(), Ids(), set(ids)
+    found: dict[str, Row] = {}
+    for row in read_rows(path):
+        name = id_text(row.values.get("id")) or ""
+        fault = row.problem or own.fault(row.values.get("id"))
+        if not fault and name in wanted:
+            fault = _problem(row.values, num_candidates, f"generation.{source}.num_candidates")
+        if fault:
+            wrong.note(fault, f"{short(name)} ({row.place})" if name else row.place)
+        found[name] = row.values
+    problems = [wrong.text()] if wrong else []
+    if missing := [name for name in ids if name not in found]:
+        others = [name for name in found if name and name not in wanted]
+        instead = f". The file has the ids {some(others)}" if others else ""
+        problems.append(f"{len(missing)} documents have no candidates: {some(missing)}{instead}")
     if problems:
         raise BridoError.from_problems(f"{path} cannot be used as candidates:", problems)
-    found = {row["id"]: row for row in rows}
     return [
         {
             "id": name,
@@ -50,26 +66,12 @@ def read_candidates(path: Path, ids: list[str], num_candidates: int, source: str
     ]
 
 
-def _problems(rows: list[Row], ids: list[str], size: int, source: str) -> Iterator[str]:
-    known = dict.fromkeys(row["id"] for row in rows)
-    missing, wanted = [name for name in ids if name not in known], set(ids)
-    if missing:
-        others = [name for name in known if name not in wanted]
-        instead = f". The file has the ids {some(others)}" if others else ""
-        yield f"{len(missing)} documents have no candidates: {some(missing)}{instead}"
-    for column, kind, words in (("candidates", str, "texts"), ("ended", bool, "truth values")):
-        wrong: dict[str, Any] = {}
-        for row in rows:
-            value = row.get(column)
-            left_out = column == "ended" and value in (None, [])
-            fits = isinstance(value, list) and [type(one) for one in value] == [kind] * size
-            if row["id"] in wanted and not (fits or left_out):
-                wrong[row["id"]] = value
-        if wrong:
-            first = next(iter(wrong.values()))
-            is_other = isinstance(first, list) and len(first) != size
-            has = f". The first has {len(first)}" if is_other else ""
-            yield (
-                f"{len(wrong)} rows: `{column}` must be a list of {size} {words} "
-                f"(generation.{source}.num_candidates): {some(list(wrong))}{has}"
-            )
+def _problem(row: Row, size: int, key: str) -> str:
+    """What is wrong with a row that must have so many candidates, as `key` says, or ""."""
+    if problem := texts_problem(row):
+        return problem
+    if len(row["candidates"]) != size:
+        return f"`candidates` has {len(row['candidates'])} texts, not {size} ({key})"
+    ended = row.get("ended")
+    fits = isinstance(ended, list) and [type(one) for one in ended] in ([], [bool] * size)
+    return "" if ended is None or fits else f"`ended` must be a list of {size} truth values"

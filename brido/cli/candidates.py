@@ -7,11 +7,11 @@ from typing import Any
 import click
 from numba.core.event import Event, Listener, install_listener
 
+from brido.candidates.files import texts_problem
 from brido.cli.shared import Function, choice_option
 from brido.utils.arguments import as_alpha
 from brido.utils.blank import is_blank
 from brido.utils.errors import ArgumentError, quoted
-from brido.utils.json_lines import keys_of, kind
 from brido.utils.progress import say
 from brido.utils.text import unseen_share, unseen_warning
 
@@ -22,16 +22,10 @@ def candidates_problem(row: dict[str, Any], texts: Sequence[str] = ()) -> str:
     A row has `candidates`, at least two texts, and may have id, document, reference, sources,
     scores and order. texts: which of the keys of texts it needs.
     """
-    if "candidates" not in row:
-        return f"the key `candidates` is missing. {keys_of(row)}"
-    candidates = row["candidates"]
-    if not isinstance(candidates, list):
-        return f"`candidates` is {kind(candidates)}, but must be a list of texts"
-    for place, text in enumerate(candidates, 1):
-        if not isinstance(text, str):
-            return f"`candidates` must be texts: candidate {place} is {kind(text)}"
-    if len(candidates) < 2:
-        return f"`candidates` has too few texts ({len(candidates)}): a vote needs at least 2"
+    if problem := texts_problem(row):
+        return problem
+    if (size := len(row["candidates"])) < 2:
+        return f"`candidates` has too few texts ({size}): a vote needs at least 2"
     for key in texts:
         if not isinstance(row.get(key), str) or is_blank(row[key]):
             return f"`{key}` must be a text, and not blank, not {quoted(row.get(key))}"

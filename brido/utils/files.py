@@ -84,19 +84,6 @@ def columns_of(rows: Iterable[dict[str, Any]]) -> list[str]:
     return list(dict.fromkeys(name for row in rows for name in row))
 
 
-def read_records(path: str | Path) -> list[dict[str, Any]]:
-    """All rows of a file that fits in memory.
-
-    Raises:
-        BridoError: as read_rows, or a row cannot be read.
-    """
-    rows = list(read_rows(path))
-    problems = [f"{row.place}: {row.problem}" for row in rows if row.problem]
-    if problems:
-        raise BridoError.from_problems(f"{path} has rows that cannot be read:", problems, limit=5)
-    return [row.values for row in rows]
-
-
 def _first_line(lines: Iterator[str], blank: str = "") -> tuple[int, str, Iterator[str]]:
     """The number and text of the first line with anything but `blank`, and the lines from it."""
     for number, line in enumerate(lines, 1):

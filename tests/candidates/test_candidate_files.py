@@ -30,10 +30,11 @@ def test_rows_are_found_by_id(tmp_path, name):
 BAD = [
     ({"id": "d\ud800"}, "half of a surrogate pair"),
     ({"candidates": ["a", "\udfff"]}, "half of a surrogate pair"),
-    ({"candidates": "ab"}, "`candidates` must be a list of 2 texts"),
-    ({"candidates": ["a"]}, "(generation.own.num_candidates): d0. The first has 1"),
-    ({"id": ["d0"]}, "row 1: id is not a text or number"),
-    ({"id": None}, "row 1: id is null or blank"),
+    ({"candidates": "ab"}, "`candidates` is a text"),
+    ({"candidates": ["a"]}, "1 texts, not 2 (generation.own.num_candidates): 1 (d0 (c.jsonl"),
+    ({"candidates": ["a", 2]}, "candidate 2 is a number"),
+    ({"id": ["d0"]}, "id is not a text or number: 1 (c.jsonl line 1)"),
+    ({"id": None}, "id is null or blank: 1 (c.jsonl line 1)"),
     ({"id": 7}, "1 documents have no candidates: d0. The file has the ids 7"),
     ({"id": "\x1b[31m"}, r"has the ids \x1b[31m"),
     *(({"ended": value}, "`ended` must be a list of 2 truth values")
@@ -61,12 +62,12 @@ def test_a_file_that_cannot_be_used_is_named_with_all_its_problems(tmp_path):
 
     said = refused(ids=["d0", "d9", "\x1b[31m", "x" * 100_000])
     assert "3 documents have no candidates: d9" in said
-    assert "1 rows: `candidates` must be a list of 3 texts" in said
+    assert "`candidates` has 2 texts, not 3 (generation.own.num_candidates): 1 (d0 " in said
     assert "\x1b" not in said
     assert len(said) < 600
-    assert "row 4: id was seen before: d0" in refused(text=TEXT + TEXT)
+    assert "id was seen before: 3 (d0 (c.jsonl line 4)" in refused(text=TEXT + TEXT)
     (tmp_path / "c.csv").write_text("id,candidates\nd0,a\n")
-    assert "a list of 3 texts" in refused(tmp_path / "c.csv")
+    assert "`candidates` is a text" in refused(tmp_path / "c.csv")
     assert "no such file" in refused(tmp_path / "none.jsonl")
     os.mkfifo(tmp_path / "pipe.jsonl")
     for other in (tmp_path / "pipe.jsonl", tmp_path):
