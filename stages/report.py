@@ -64,7 +64,7 @@ def show() -> None:
         print(aligned(sources_rows(found["sources"])))
         print("\n".join(["", *LEGEND]))
     print("\n".join(["", *filter(None, [seconds_line()])]))
-    print(f"Look next: {PAGE} in a browser; dvc metrics diff; dvc plots diff")
+    print(f"Look next: {PAGE} in a browser; brido diff; dvc plots diff")
     print(f"\n{verdict_text(choice['table'], choice['verdict'])}")
 
 

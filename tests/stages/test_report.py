@@ -1,14 +1,10 @@
-"""The report stage on synthetic tables: what it writes, what it prints, what it refuses."""
+"""Stage report on the finished run: its numbers, what it prints, and whose documents it shows."""
 
 import csv
 import json
-import math
-import os
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
+import finished_run
 import pyarrow.parquet as pq
 import pytest
 import synthetic_run
@@ -17,118 +13,78 @@ from ruamel.yaml import YAML
 from brido.settings.load import load_params
 from brido.tables import DECODED, read_rows, write_table
 from brido.tables.fingerprint import base_of
-from stages import report
+from stages import paths, report
 from stages.seconds import SHOWN_LATER
 
 ROOT = Path(__file__).parents[2]
+INTERVALS, HEADLINE = paths.METRICS / "intervals.json", paths.METRICS / "headline.json"
 
 
-@pytest.fixture(scope="module")
-def tables(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("tables")
-    synthetic_run.write_run(folder, documents=12, count=8)
-    synthetic_run.write_params(
-        folder,
-        report={"bootstrap_samples": 50, "page_documents": 5, "length_warning": 0.0001},
-        scoring={"alpha": 7},
-    )
-    return folder
+def kept(path):
+    return json.loads(path.read_text())
 
 
 @pytest.fixture
-def project(tables, tmp_path):
-    shutil.copytree(tables, tmp_path, dirs_exist_ok=True)
-    return tmp_path
+def read(finished_run, monkeypatch):
+    """The finished run as the present folder; nothing in it may be changed."""
+    monkeypatch.chdir(finished_run)
 
 
-def all_bytes(folder):
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for part in ("metrics", "report")
-        for path in sorted((folder / part).rglob("*"))
-        if path.is_file()
-    }
+def choose(system):
+    """As if stage choose had chosen a system."""
+    paths.CHOICE.write_text(json.dumps(kept(paths.CHOICE) | {"chosen": system}))
 
 
-@pytest.fixture(scope="module")
-def finished(tables, tmp_path_factory):
-    """A project after `python -m stages.report` in a process of its own, and what it printed."""
-    folder = tmp_path_factory.mktemp("finished")
-    shutil.copytree(tables, folder, dirs_exist_ok=True)
-    command = [sys.executable, "-m", "stages.report"]
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return folder, done.stdout
-
-
-def test_writes_everything_and_the_same_bytes_twice(finished, project, monkeypatch, capsys):
-    folder, printed = finished
-    written = all_bytes(folder)
-    assert list(written) == [
-        "metrics/choice.json", "metrics/curves.csv", "metrics/headline.json",
-        "metrics/intervals.json", "metrics/training/control.csv", "metrics/training/vote.csv",
-        "report/index.html", "report/model_card.md",
-    ]  # fmt: skip
-    monkeypatch.chdir(project)
-    report.report(load_params())
-    assert all_bytes(project) == written
-    capsys.readouterr()
-    report.show()
-    assert capsys.readouterr().out == printed
-
-
-def test_numbers_are_those_of_the_tables_and_finite(finished):
-    folder, _ = finished
-    every = json.loads((folder / "metrics/intervals.json").read_text())["systems"]
-    for system in synthetic_run.SYSTEMS:
-        numbers = every[system]
-        for metric, names in synthetic_run.SUBMETRICS.items():
-            table = pq.read_table(folder / f"data/evaluation/{system}/test.parquet").to_pydict()
-            for name in names:
-                there = [value for value in table[f"{metric}.{name}"] if value is not None]
-                found = numbers.get(metric, {}).get(name)
-                if there:
-                    assert found["mean"] == pytest.approx(sum(there) / len(there), abs=1e-6)
-                    assert math.isfinite(found["mean"])
-                else:
-                    assert found is None
+def test_numbers_are_those_of_the_tables_and_finite(read):
+    every = kept(INTERVALS)
+    for system in load_params().all_systems:
+        table = pq.read_table(paths.evaluation(system)).to_pydict()
+        numbers = every["systems"][system]
+        for column in set(table) - {"id", "detail"}:
+            metric, _, name = column.partition(".")
+            there = [value for value in table[column] if value is not None]
+            found = numbers.get(metric, {}).get(name)
+            assert (found is None) == (not there), column
+            if there:
+                assert found["mean"] == pytest.approx(sum(there) / len(there), abs=1e-6)
+                assert found["low"] <= found["mean"] <= found["high"]
+                assert found["documents"] == len(there)
+    assert every["signatures"]["vote"]["rouge"]["implementation"] == "rouge_score"
+    assert every["bootstrap"] == {"samples": 50, "confidence": 0.95, "seed": 0}
+    assert every["sources"] == {}
 
 
 def test_what_dvc_compares_are_numbers_of_base_the_kept_system_and_the_control(finished):
-    folder, _ = finished
-    compared = json.loads((folder / "metrics/headline.json").read_text())
+    choose("vote")
+    report.report(load_params())
+    compared, every = kept(HEADLINE), kept(INTERVALS)
     assert list(compared) == ["base", "chosen", "control"]
-    kept = json.loads((folder / "metrics/intervals.json").read_text())
-    own = kept["systems"]["vote"]
-    places = {"good": "mentions", "unsupported": "mentions", "r1": "rouge", "r2": "rouge"}
+    own = every["systems"]["vote"]
+    places = {"good": "world_judge", "unsupported": "mentions", "r1": "rouge", "r2": "rouge"}
     assert {key: compared["chosen"][key] for key in places} == {
         key: own[metric][key]["mean"] for key, metric in places.items()
     }
     assert "length" not in compared["chosen"]
     assert compared["chosen"]["words"] == own["extractiveness"]["length"]["mean"]
-    gap = dict(kept["differences"]["vote - control"]["rouge"]["r1"])
+    gap = dict(every["differences"]["vote - control"]["rouge"]["r1"])
     del gap["documents"]
     assert compared["chosen"]["minus_control"]["r1"] == gap
     assert list(compared["chosen"]["minus_base"]) == ["good", "unsupported", "r1", "words"]
-    stages = YAML(typ="safe").load((ROOT / "dvc.yaml").read_text())["stages"]
+
+
+def test_what_dvc_keeps_and_shows_is_there(read):
+    plan = YAML(typ="safe").load((ROOT / "dvc.yaml").read_text())
     # With a commit come its page and its card from DVC's cache, and its numbers from Git.
     assert {"report/index.html", "report/model_card.md"} == {
-        out for out in stages["report"]["outs"] if isinstance(out, str)
+        out for out in plan["stages"]["report"]["outs"] if isinstance(out, str)
     }
-    assert [stage["metrics"] for stage in stages.values() if "metrics" in stage] == [
+    assert [stage["metrics"] for stage in plan["stages"].values() if "metrics" in stage] == [
         [{"metrics/headline.json": {"cache": False}}]
     ]
-
-
-def test_every_curve_that_dvc_plots_is_written(finished):
-    with (finished[0] / "metrics/curves.csv").open() as stream:
+    with (paths.METRICS / "curves.csv").open() as stream:
         rows = list(csv.DictReader(stream))
-    assert [(row["system"], row["update"]) for row in rows] == [
-        ("vote", "0"), ("vote", "5"), ("control", "0"), ("control", "5"),
-    ]  # fmt: skip
-    plots = YAML(typ="safe").load((ROOT / "dvc.yaml").read_text())["plots"]
-    for plot in plots:
+    assert list(dict.fromkeys(row["system"] for row in rows)) == list(load_params().tuned)
+    for plot in plan["plots"]:
         ((name, shown),) = plot.items()
         assert shown["x"]["metrics/curves.csv"] in rows[0]
         assert shown["y"] == {"metrics/curves.csv": name}
@@ -136,25 +92,20 @@ def test_every_curve_that_dvc_plots_is_written(finished):
         assert (ROOT / f".dvc/plots/{shown['template']}.json").is_file()
 
 
-def test_a_chosen_variant_stands_beside_the_control_as_in_the_verdict(project, monkeypatch):
-    for path in (project / "data/evaluation/vote", project / "data/decoded/vote"):
-        shutil.copytree(path, path.with_name("guided"))
-    synthetic_run.write_params(project, variants={"guided": {"checkpoint": "base"}})
-    synthetic_run.choose(project, "guided")
-    monkeypatch.chdir(project)
+def test_a_chosen_variant_stands_beside_the_control_as_in_the_verdict(finished):
+    choose("guided")
     report.report(load_params())
-    compared = json.loads((project / "metrics/headline.json").read_text())
-    assert "minus_control" in compared["chosen"]
-    assert list(compared) == ["base", "chosen", "control"]
+    assert "minus_control" in kept(HEADLINE)["chosen"]
+    assert list(kept(HEADLINE)) == ["base", "chosen", "control"]
 
 
-def test_the_numbers_say_which_base_they_belong_to(finished, tmp_path):
-    folder, printed = finished
-    base = json.loads((folder / "metrics/intervals.json").read_text())["base"]
-    assert f"base {base}." in printed
-    assert f"base {base}." in (folder / "report/index.html").read_text()
+def test_the_numbers_say_which_base_they_belong_to(read, tmp_path, capsys):
+    base = kept(INTERVALS)["base"]
+    report.show()
+    assert f"base {base}." in capsys.readouterr().out
+    assert f"base {base}." in report.PAGE.read_text()
     # Other summaries are another base; another score of the same ones, or another writer, is not.
-    own = folder / "data/decoded/base/validation.parquet"
+    own = paths.decoded("base", "validation")
     assert base_of(own) == base
     rows = read_rows(own, DECODED, "")
     copy = tmp_path / "copy.parquet"
@@ -164,63 +115,37 @@ def test_the_numbers_say_which_base_they_belong_to(finished, tmp_path):
     assert base_of(copy) != base
 
 
-def test_signatures_intervals_and_the_last_lines(finished):
-    folder, printed = finished
-    kept = json.loads((folder / "metrics/intervals.json").read_text())
-    signature = {"implementation": "rouge", "version": "1", "n": 12}
-    assert kept["signatures"]["vote"]["rouge"] == signature
-    gap = kept["differences"]["vote - base"]["rouge"]["r1"]
-    assert gap["low"] <= gap["mean"] <= gap["high"]
-    assert kept["bootstrap"] == {"samples": 50, "confidence": 0.95, "seed": 0}
-    assert kept["sources"] == {}
-    lines = printed.splitlines()
-    rows = [line.split()[0] for line in lines if line[:1].isalpha()]
-    assert rows[:7] == ["reference", "base", "vote", "control", "vote", "control", "vote"]
-    assert any(line.startswith("warning: Summaries of vote are") for line in lines)
-    assert "Sources" not in printed
-    # The verdict is the last thing on the screen.
-    assert lines[-3:-1] == synthetic_run.VERDICT
-    assert lines[-1].startswith("Use it:")
-
-
-def test_the_tables_are_printed_once_where_they_are_shown_at_the_end(project, monkeypatch, capsys):
-    monkeypatch.chdir(project)
-    monkeypatch.setattr("sys.argv", ["stages.report"])
+def test_the_tables_are_printed_once_and_the_verdict_last(finished, monkeypatch, capsys):
     monkeypatch.setenv(SHOWN_LATER, "1")
-    report.main()
+    finished_run.run(monkeypatch, "report")
     assert capsys.readouterr().out == ""
-    monkeypatch.setattr("sys.argv", ["stages.report", "--show"])
-    report.main()
-    assert "Use it:" in capsys.readouterr().out
+    finished_run.run(monkeypatch, "report", "--show")
+    printed = capsys.readouterr().out
+    rows = [line.split()[0] for line in printed.splitlines() if line[:1].isalpha()]
+    assert rows[:2] == ["reference", "base"]
+    assert "Sources" not in printed
+    verdict = " ".join(printed.partition("Look next")[2].split())
+    assert all(" ".join(line.split()) in verdict for line in kept(paths.CHOICE)["verdict"])
+    assert printed.splitlines()[-1].startswith("Use it:")
 
 
-def test_page_holds_a_seeded_sample_with_exact_marks(finished):
-    project, _ = finished
-    data = synthetic_run.page_data(project / "report/index.html")
+def test_the_page_holds_a_seeded_sample_with_the_marks_of_the_metric(read):
+    data = synthetic_run.page_data(report.PAGE)
     assert len(data["documents"]) == 5
-    assert (data["focus"], data["alpha"]) == ("vote", 7)
-    corpus = pq.read_table(project / "data/corpus/test.parquet").to_pylist()
-    towns = {row["id"]: row["facts"][0]["value"] for row in corpus}
-    marks = 0
+    assert (data["focus"], data["kept"], data["alpha"]) == ("vote", "base", 0)
+    rows = {row["id"]: row for row in read_rows(paths.evaluation("base"), None, "")}
     for document in data["documents"]:
-        for candidate in document["candidates"]:
-            for text, *mark in candidate["parts"]:
-                if mark:
-                    assert mark == [int(text == towns[document["id"]]), "town"]
-                    marks += 1
-    assert marks > 20
-
-
-def test_the_page_shows_the_documents_of_the_numbers_if_they_have_candidates(project, monkeypatch):
-    monkeypatch.chdir(project)
-    shown = {}
-    for split, documents in (("test", None), ("validation", 0)):
-        synthetic_run.write_params(project, documents={"test": documents})
-        report.report(load_params())
-        page = (project / "report/index.html").read_text()
-        assert f"of the {split} documents." in page
-        shown[split] = [
-            each["id"] for each in synthetic_run.page_data(project / report.PAGE)["documents"]
+        found = json.loads(rows[document["id"]]["detail"])["mentions"]["mentions"]
+        marks = [part for part in document["summaries"]["base"]["parts"] if len(part) > 1]
+        assert [(text, bool(there)) for text, there, _ in marks] == [
+            (one["text"], one["supported"]) for one in found
         ]
-    assert all(name.startswith("test") for name in shown["test"])
-    assert all(name.startswith("validation") for name in shown["validation"])
+        assert document["summaries"]["base"]["broken"]
+
+
+def test_the_page_shows_the_documents_of_the_numbers_if_they_have_candidates(finished):
+    finished_run.write_params(finished, documents={"test": 0}, systems=["reference", "base"])
+    report.report(load_params())
+    assert "of the validation documents." in report.PAGE.read_text()
+    ids = [each["id"] for each in synthetic_run.page_data(report.PAGE)["documents"]]
+    assert set(ids) <= {row["id"] for row in read_rows(paths.pool("validation"), None, "")}
