@@ -116,6 +116,7 @@ def test_what_was_saved_is_loaded_again(tmp_path):
     model.save(tmp_path / "model")
     again = LanguageModel.load(tmp_path / "model", model.reading)
     assert isinstance(again.model, transformers.LlamaForCausalLM)
+    assert not again.model.training
     assert again.read(DOCUMENTS).ids.tolist() == model.read(DOCUMENTS).ids.tolist()
     assert again.family.special(again.model).ends == (END, 4)
     assert again.pad == END  # it has none of its own

@@ -11,7 +11,7 @@ from tiny_models import CONFIGURATIONS, build_model, build_sources
 from brido.models.decoder_steps import PlainSteps, PromptSteps, SharedSteps
 from brido.models.family import family_of
 from brido.models.tokens import Sources
-from brido.search import SearchSettings, beam_search, diverse_beam_search
+from brido.search import SearchSettings, diverse_beam_search
 from brido.utils.errors import BridoError
 
 DOCUMENTS, ROWS, STEPS = 3, 4, 6
@@ -90,14 +90,6 @@ def test_more_tokens_than_the_decoder_has_positions_are_refused(family):
     longer = SearchSettings(num_beams=2, num_beam_groups=2, max_length=66)
     with pytest.raises(BridoError, match=r"max_length \(66\) is more than .* 64 positions"):
         diverse_beam_search(model, source, mask, longer)
-
-
-def test_a_prompt_without_tokens_is_refused():
-    model = build_decoder("llama", 9)
-    prompts, mask = build_prompts(9, documents=2, length=6, padded=False)
-    mask[1] = 0
-    with pytest.raises(BridoError, match="a prompt is empty"):
-        beam_search(model, prompts, mask, SearchSettings())
 
 
 def test_a_prompt_is_kept_once_for_all_its_rows():

@@ -58,23 +58,6 @@ def test_the_brio_prefix_is_the_tokenizers_own_first_token_if_it_has_one():
         assert targets.lengths.tolist() == [[4]]
 
 
-def test_the_share_of_a_document_that_is_not_read():
-    # Two of the limit's four tokens are <s> and </s>.
-    parts = language(limit=4)
-    documents = ["w1", "w1 w2", "w1 w2 w3 w4", ""]
-    assert parts.family.unread(parts, documents) == [0.0, 0.0, 0.5, 0.0]
-
-
-def test_what_was_saved_is_loaded_again(tmp_path):
-    model = language()
-    model.save(str(tmp_path / "model"))
-    again = LanguageModel.load(tmp_path / "model", ReadingSettings(max_source_tokens=32))
-    assert not again.model.training
-    for name, weight in model.model.state_dict().items():
-        assert torch.equal(again.model.state_dict()[name], weight)
-    assert again.read(["w1"]).ids.tolist() == model.read(["w1"]).ids.tolist()
-
-
 def test_a_folder_that_is_missing_or_damaged_is_one_sentence(tmp_path):
     with pytest.raises(
         BridoError, match="nowhere is missing: make it with `dvc repro checkpoint@nowhere`"

@@ -95,7 +95,10 @@ def language(model, tokenizer, **reading):
 
 
 READ = language(BART, word_tokenizer())
+LLAMA, PROMPTS = build_decoder("llama", 9), build_prompts(9, 2, 6, padded=False)[0]
+EMPTY = torch.tensor([[1] * 6, [0] * 6])
 OTHERS = [
+    (lambda: beam_search(LLAMA, PROMPTS, EMPTY, BEAMS), "prompt is empty"),
     (lambda: beam_search(BART, IDS, MASK, {"num_beams": 2}), r"be SearchSettings\(.*, not \{"),
     (lambda: diverse_beam_search(BART, IDS, MASK, SAMPLES), "settings must be SearchSettings"),
     (lambda: sample(BART, IDS, MASK, BEAMS, UNIFORMS), "settings must be SamplingSettings"),
