@@ -13,7 +13,7 @@ from brido.utils.errors import short
 from brido.utils.ids import Ids, id_text
 from brido.utils.json_lines import kind
 from brido.utils.left_out import LeftOut
-from brido.utils.text import clean
+from brido.utils.text import clean, clean_lines
 
 SPLITS = ("train", "validation", "test")
 _WRITTEN_LIST = re.compile(r"""\s*\[\s*['"].*['"]\s*\]\s*""", re.DOTALL)
@@ -140,7 +140,8 @@ class SplitChecks:
     def keep_good(self, rows: Iterable[RawRow]) -> Iterator[dict[str, Any]]:
         """Yield the good rows as rows of the corpus table, in order.
 
-        Texts have every run of white space made one space. `references` holds every reference of
+        Texts have every run of white space made one space; documents keep their line breaks, which
+        part the turns of a dialogue. `references` holds every reference of
         the document, its summary first, no text twice; none where the source has no summaries.
         """
         for row in rows:
@@ -150,10 +151,10 @@ class SplitChecks:
                 continue
             self.kept += 1
             self.repeats += row.repeats
-            summary = None if row.summary is Unlabelled else self._text(row.summary)
-            document = self._text(row.document)
-            self._documents.add(self.split, str(row.id), document)
-            others = [summary or "", *(self._text(text) for text in row.references or [])]
+            summary = None if row.summary is Unlabelled else self._text(clean(row.summary))
+            document = self._text(clean_lines(row.document))
+            self._documents.add(self.split, str(row.id), clean(document))
+            others = [summary or "", *(self._text(clean(text)) for text in row.references or [])]
             yield {
                 "id": str(row.id),
                 "document": document,
@@ -163,8 +164,7 @@ class SplitChecks:
             }
 
     def _text(self, text: str) -> str:
-        cleaned = clean(text)
-        return cleaned.lower() if self.lowercase else cleaned
+        return text.lower() if self.lowercase else text
 
     def _id_fault(self, row: RawRow) -> str:
         """What is wrong with the id of a row, or ""; one that is right is remembered."""

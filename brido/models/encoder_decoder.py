@@ -65,8 +65,12 @@ class EncoderDecoder(Family):
         return EncoderPrompt(parts.tokenizer, (prefix, ""))
 
     def read(self, parts: ModelParts, documents: Sequence[str]) -> Sources:
-        """See Family: what the tokenizer makes of documents, inside the prompt if there is one."""
+        """See Family: what the tokenizer makes of documents, inside the prompt if there is one.
+
+        Line breaks are spaces: these models learned from texts of one line.
+        """
         tokenizer, limit = parts.tokenizer, parts.reading.max_source_tokens
+        documents = [document.replace("\n", " ") for document in documents]
         rows, cut = self.prompt(parts).fit_all(documents, limit)
         embeddings: Any = parts.model.get_input_embeddings()
         rows = _known(rows, embeddings.num_embeddings, tokenizer.unk_token_id)

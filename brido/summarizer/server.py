@@ -6,7 +6,7 @@ from brido.candidates.endpoint import Asker, SummaryAnswers
 from brido.summarizer.summary import Summary
 from brido.summarizer.writer import Named, described
 from brido.utils.blank import is_blank
-from brido.utils.text import clean
+from brido.utils.text import clean_lines
 from brido.work.worker import Advance, Result
 
 # Seconds between lines about the answers of a chunk, if there is no terminal.
@@ -40,7 +40,7 @@ class ServerWriter:
         Raises:
             BridoError: see `Asker.ask_about`.
         """
-        texts = [clean(named.document) for named in chunk]
+        texts = [clean_lines(named.document) for named in chunk]
         texts = [text.lower() if self._lowercase else text for text in texts]
         readable = {str(place): text for place, text in enumerate(texts) if not is_blank(text)}
         self._asker.ask_about(readable.values(), _INTERVAL)

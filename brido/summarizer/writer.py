@@ -16,7 +16,7 @@ from brido.summarizer.election import elect
 from brido.summarizer.summary import Summary
 from brido.utils.blank import is_blank
 from brido.utils.errors import ArgumentError, BridoError
-from brido.utils.text import clean
+from brido.utils.text import clean_lines
 from brido.work.worker import Result
 
 
@@ -38,7 +38,7 @@ class Writing:
 
     def read(self, document: str) -> str:
         """The document as the corpus of the run has it."""
-        cleaned = clean(document)
+        cleaned = clean_lines(document)
         return cleaned.lower() if self.lowercase else cleaned
 
 

@@ -51,6 +51,16 @@ def clean(text: str) -> str:
     return re.sub(r"\s+", " ", text).strip()
 
 
+def clean_lines(text: str) -> str:
+    """`text` with each of its lines as `clean` leaves it, without blank ones.
+
+    Example:
+        >>> clean_lines(" Ann:  Hello. \\r\\n\\n Bob: Hi.")
+        'Ann: Hello.\\nBob: Hi.'
+    """
+    return "\n".join(filter(None, map(clean, text.splitlines())))
+
+
 def split_sentences(text: str, any_script: bool = False) -> list[str]:
     """The sentences of `text`, stripped, none empty.
 

@@ -85,7 +85,9 @@ def test_every_format_gives_back_what_was_written(tmp_path: Path, name: str, tex
     assert found == [
         {
             "id": item["id"],
-            "document": " ".join(item["document"].split()),
+            "document": "\n".join(
+                filter(None, (" ".join(line.split()) for line in item["document"].splitlines()))
+            ),
             "summary": item["summary"],
             "references": [item["summary"]],
         }
@@ -98,7 +100,7 @@ def test_every_format_gives_back_what_was_written(tmp_path: Path, name: str, tex
     [
         (
             'id,document,summary\na,"One, ""two""\nthree",Sum.\nb,Plain text,More.\n',
-            ['One, "two" three', "Plain text"],
+            ['One, "two"\nthree', "Plain text"],
         ),
         # Columns without a name on the right of a table are passed over.
         ("id,document,summary,,\n1,T.,S.,,\n2,U.,V.,,\n", ["T.", "U."]),

@@ -21,7 +21,7 @@ from brido.summarizer import Summarizer, Summary
 from brido.summarizer.election import elect
 from brido.summarizer.model import writing_of
 from brido.summarizer.usage import Usage, write_usage
-from brido.summarizer.writer import Named, SummaryWriter, chunks
+from brido.summarizer.writer import Named, SummaryWriter, Writing, chunks
 from brido.tables import CORPUS, DECODED, read_rows
 from brido.utils.errors import ArgumentError, BridoError
 from brido.work.settings import RuntimeSettings
@@ -92,6 +92,11 @@ def test_the_log_probability_is_the_models_own(folder, penalty):
     assert 1 < len(each) < 7  # the end is not forced
     assert found.log_probability == pytest.approx(float(each[1:].sum() / len(each)), abs=1e-5)
     assert found.as_row()["log_probability"] == round(found.log_probability, 4)
+
+
+def test_turns_of_a_dialogue_stay_on_lines_of_their_own():
+    read = Writing(SearchSettings(), lowercase=True).read
+    assert read(" Ann:  w1 \r\n\n Bob: w2\n") == "ann: w1\nbob: w2"
 
 
 def test_unsupported_mentions_have_their_places(monkeypatch, folder):

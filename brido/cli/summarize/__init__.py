@@ -74,7 +74,7 @@ def command(files: tuple[str, ...], **options: Any) -> None:
            .txt .md: a document a line, or with --text a document a file
            stdin: JSON if it begins as objects do, or an array; else a document a line
     Writes id          the row's id, else its number
-           summary     white space in the document is tidied first, as in the pipeline
+           summary     of the document, white space in its lines tidied as in the pipeline
            ended       false: the summary stops at the length limit
            flaw        words repeated, a loop, no end, too long for its document; or empty
            cut         share of the document's tokens that the model did not read
