@@ -201,19 +201,17 @@ def measured(
     judge: Judge, step: float, documents: Sequence[str], references: Sequence[str], seed: int
 ) -> Sensitivity:
     """What a judge of these documents notices; step: by how much a mark must fall to mean it."""
-    before = judge(range(len(documents)), references)
-    # One error would hide behind another.
-    errors = [
-        (index, kind, text)
-        for index, kind, text in planted(documents, references, seed)
-        if (own := before[index]) and own.good is not False
-    ]
-    after = judge([index for index, *_ in errors], [text for *_, text in errors])
+    errors = list(planted(documents, references, seed))
+    # All in one call: a server says at once what it would take.
+    numbers = [*range(len(documents)), *(index for index, *_ in errors)]
+    found = judge(numbers, [*references, *(text for *_, text in errors)])
+    before, after = found[: len(documents)], found[len(documents) :]
     counts = {kind: [0, 0] for kind in KINDS}
-    for (index, kind, _), found in zip(errors, after, strict=True):
+    for (index, kind, _), finding in zip(errors, after, strict=True):
         own = before[index]
-        if own and found:
-            worse = own.value - found.value > step if found.good is None else not found.good
+        # One error would hide behind another.
+        if own and finding and own.good is not False:
+            worse = own.value - finding.value > step if own.good is None else not finding.good
             counts[kind][0] += worse
             counts[kind][1] += 1
     told = [own for own in before if own]
