@@ -90,7 +90,7 @@ class FilesSource:
         except BridoError as error:
             problems.append(str(error))
             return []
-        columns = columns_of(rows)
+        columns = list(self._renamed(dict.fromkeys(columns_of(rows))))
         if not rows:
             return columns  # no row of the first ones can be read: they are counted as bad
         named = {
@@ -154,7 +154,7 @@ class FilesSource:
                 yield self._row(path, found)
 
     def _row(self, path: Path, found: Row) -> RawRow:
-        values = found.values
+        values = self._renamed(found.values)
         references = _references(values.get(self.settings.references_column or ""))
         others = [values.get(name) for name in self.settings.summary_columns[1:]]
         # Not every document has as many references as the table has columns for them.
@@ -164,6 +164,11 @@ class FilesSource:
         return raw_row(
             self.settings, values, found.place, self.has_id[path], references, found.problem
         )
+
+    def _renamed(self, values: dict[str, Any]) -> dict[str, Any]:
+        """A row with the names of the settings for its columns."""
+        names = {old: new for old, new in self.settings.rename.items() if new not in values}
+        return {names.get(name, name): value for name, value in values.items()} if names else values
 
     def _split_of(self, row: RawRow) -> str:
         identity = id_text(row.id)

@@ -105,6 +105,21 @@ def test_further_references_of_some_splits_alone_are_used(tmp_path: Path):
     assert look({"train": [late]}).files["references_column"] == "references"
 
 
+def test_files_may_call_their_columns_otherwise(tmp_path: Path, file):
+    rows = [{"key": f"t{n}", "text": f"A talk of {n}.", "gist": f"Talk {n}."} for n in range(30)]
+    other = write(tmp_path / "t.jsonl", rows)
+    files, names = {"train": [file], "test": [other]}, ("dialogue", ["summary1"], "fname")
+    rename = ["text=dialogue", "gist=summary1", "key=fname"]
+    data = look(files, *names, rename)
+    assert data.documents["test"] == 30
+    row = next(FilesSource(FilesSettings(**data.files)).rows("test"))
+    assert (row.id, row.document, row.summary) == ("t0", "A talk of 0.", "Talk 0.")
+    with pytest.raises(BridoError, match=r"t\.jsonl has no column 'summary1', .*gist"):
+        look(files, *names, rename[::2])
+    with pytest.raises(BridoError, match="--rename 'text': write OTHER=NAME"):
+        look(files, *names, ["text"])
+
+
 def test_repeated_ids_are_one_fault_with_a_way_out(tmp_path: Path):
     rows = [
         {"id": number % 50, "document": row["dialogue"], "summary": row["summary1"]}

@@ -50,6 +50,12 @@ def _split(name: str, required: bool = False) -> Callable[[Any], Any]:
     "from the texts.",
 )
 @click.option(
+    "--rename",
+    multiple=True,
+    metavar="OTHER=NAME",
+    help="Read column OTHER as NAME in files that have no NAME, such as those of another split.",
+)
+@click.option(
     "--minutes",
     type=NumberRange(1, 100_000),
     default=60,

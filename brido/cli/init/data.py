@@ -13,7 +13,7 @@ from brido.corpus.duplicates import DocumentsSeen
 from brido.corpus.files import FilesSource, find_files
 from brido.corpus.settings import FilesSettings
 from brido.stats import FEWEST
-from brido.utils.errors import BridoError
+from brido.utils.errors import BridoError, quoted
 from brido.utils.files import columns_of, first_rows
 from brido.utils.left_out import LeftOut
 from brido.utils.sections import checked
@@ -78,22 +78,28 @@ def look(
     document: str | None = None,
     summary: Sequence[str] = (),
     identity: str | None = None,
+    rename: Sequence[str] = (),
 ) -> Data:
     """Read the files of `split -> paths or globs`; train must be there.
 
     document, summary, identity: their columns, None or none: the first usual name; several
-    summaries are several references, "none": no references, or ids made from the texts.
+    summaries are several references, "none": no references, or ids made from the texts. rename:
+    `OTHER=NAME`, columns of files that call them otherwise.
 
     Raises:
         BridoError: no such file, an unreadable or empty one, a missing column, hardly any good row.
     """
     given = {split: list(files[split]) for split in SPLITS if files.get(split)}
+    if wrong := [pair for pair in rename if not all(pair.partition("="))]:
+        raise BridoError(f"--rename {quoted(wrong[0])}: write OTHER=NAME")
+    renamed = {old: new for old, _, new in (pair.partition("=") for pair in rename)}
     named = {"document_column": document, "summary_column": list(summary), "id_column": identity}
     # Names that params.yaml cannot hold: empty ones, control characters, half signs.
     _settings(given | {name: value for name, value in named.items() if value not in (None, [])})
     paths = find_files("data.files.train", given["train"], [])
     columns = columns_of(first_rows(paths[0])) if paths else []
-    settings = {**given, **_named(columns, document, list(summary), identity)}
+    columns = [renamed.get(name, name) for name in columns]
+    settings = {**given, "rename": renamed, **_named(columns, document, list(summary), identity)}
     if [*summary] != ["none"] and _have_references(given):
         settings["references_column"] = "references"
     data = _read(settings)

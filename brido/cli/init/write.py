@@ -32,6 +32,7 @@ def write(
     document_column: str | None,
     summary_column: tuple[str, ...],
     id_column: str | None,
+    rename: tuple[str, ...],
     check: str | None,
     **files: tuple[str, ...],
 ) -> None:
@@ -57,7 +58,7 @@ def write(
         )
     project = folder is not None or is_project(root)
     with chdir(root):
-        data = look(given, document_column, list(summary_column), id_column)
+        data = look(given, document_column, list(summary_column), id_column, rename)
         found = find_model(model)
         if found.form == "embedded" and not data.summaries:
             raise BridoError(
