@@ -67,8 +67,9 @@ def what_checks_see() -> dict[str, Sensitivity]:
 
 
 def picked_by(params: Params, system: str) -> str | None:
-    """The metric that has picked a system's summaries by rules that are not exact."""
-    return None if params.data.source == "world" else params.picked_by(system)
+    """The metric that has picked a system's summaries; None where the metric knows the facts."""
+    exact = params.data.source == "world" and params.evaluation.mentions.facts
+    return None if exact else params.picked_by(system)
 
 
 def store(params: Params, system: str, lines: list[str]) -> None:

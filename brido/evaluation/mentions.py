@@ -8,6 +8,8 @@ on the world its planted phrase ("on Monday") apart from all others.
 import re
 from typing import Any, Literal
 
+from pydantic import Field
+
 from brido.checkers.mentions import Mention, mentions_of
 from brido.checkers.settings import MentionsSettings
 from brido.checkers.wholeness import REASONS, RULES, why_not_whole
@@ -37,7 +39,18 @@ _DATE = re.compile(
 )
 
 
-def evaluate(inputs: Inputs, settings: MentionsSettings, progress: MakeProgress) -> Evaluation:
+class MentionsSection(MentionsSettings):
+    """`evaluation.mentions`."""
+
+    facts: bool = Field(
+        True,
+        description="On the world: whether its facts count, which are exact; false: as elsewhere.",
+    )
+
+
+def evaluate(
+    inputs: Inputs, settings: MentionsSection, progress: MakeProgress
+) -> Evaluation:
     """precision, unsupported and its kinds, checked, details; whole and good without facts.
 
     precision: share of its mentions that the source has; None where it makes none. unsupported: 1
@@ -50,7 +63,7 @@ def evaluate(inputs: Inputs, settings: MentionsSettings, progress: MakeProgress)
     without an unsupported mention, else 0. On the world all of these are None: world_judge knows
     its grammar.
     """
-    facts = inputs.facts
+    facts = inputs.facts if settings.facts else None
     exact = facts is not None
 
     def measure(index: int) -> tuple[dict[str, float | None], Any]:
@@ -144,7 +157,7 @@ METRIC = Metric(
         share("good", "good, approximate", headline=True),
     ),
     evaluate=evaluate,
-    settings=MentionsSettings,
+    settings=MentionsSection,
     chooses=True,
     by_default=True,
     support=Support("unsupported", threshold=0.0, whole="whole"),

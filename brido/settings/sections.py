@@ -219,7 +219,8 @@ class Sections(Section):
     def measures(self) -> str | None:
         """METRIC.COLUMN of another check than the one that decides, which measures the choice.
 
-        None where only one is measured, and where the one that decides knows the world's facts.
+        None where only one is measured, and where the one that decides knows the world's facts. If
+        another one decides on the world, the one that knows them measures.
         """
         own = find_metric((self.decides or "").partition(".")[0]) if self.decides else None
         if own is None or own.needs_facts:
@@ -227,9 +228,10 @@ class Sections(Section):
         others = [
             metric
             for metric in map(find_metric, self.evaluation.metrics)
-            if metric.support and metric.name != own.name and not metric.needs_facts
+            if metric.support and metric.name != own.name
         ]
         # The registry's order: later ones read more.
+        others.sort(key=lambda metric: metric.needs_facts)
         return next((f"{one.name}.{one.decides}" for one in reversed(others)), None)
 
     @property

@@ -5,17 +5,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brido.checkers.mentions import text_mentions
-from brido.checkers.settings import MentionsSettings
 from brido.corpus.settings import WorldSettings
 from brido.evaluation import Inputs
-from brido.evaluation.mentions import METRIC, kinds_of
+from brido.evaluation.mentions import METRIC, MentionsSection, kinds_of
 from brido.world import document
 
 
-def measure(documents, summaries, facts=None, case_sensitive=True, references=("x",)):
+def measure(documents, summaries, known=None, references=("x",), **keys):
     ids = [str(index) for index in range(len(summaries))]
-    inputs = Inputs(ids, documents, summaries, [list(references)] * len(summaries), facts)
-    return METRIC.measure(inputs, MentionsSettings(case_sensitive=case_sensitive))
+    inputs = Inputs(ids, documents, summaries, [list(references)] * len(summaries), known)
+    return METRIC.measure(inputs, MentionsSection(**keys))
+
+
+def test_on_the_world_it_may_judge_as_elsewhere():
+    row = document(WorldSettings(), "test", 0)
+    given = ([row["document"]], [row["summary"]])
+    references = [row["summary"]]
+    blind = measure(*given, [row["facts"]], references, facts=False)
+    assert blind.rows == measure(*given, None, references).rows
+    assert blind.rows[0]["good"] is not None
+    assert measure(*given, [row["facts"]], references).rows[0]["good"] is None
 
 
 @settings(max_examples=200)
