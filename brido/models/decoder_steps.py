@@ -18,8 +18,7 @@ from transformers.modeling_outputs import BaseModelOutput
 
 from brido.models.interface import Steps
 from brido.models.sharing.attention import behind, masks, no_mask, source_mask
-from brido.models.sharing.pasts import CACHE, Pasts, StaticPasts, rows_of
-from brido.models.sharing.prompt import SharedPrompt
+from brido.models.sharing.pasts import CACHE, Pasts, SharedPrompt, StaticPasts, rows_of
 from brido.models.tokens import Sources, left_padded
 
 # The tokens that stand before what is written (see Steps).
