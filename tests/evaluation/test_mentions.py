@@ -10,6 +10,8 @@ from brido.evaluation import Inputs
 from brido.evaluation.mentions import METRIC, MentionsSection, kinds_of
 from brido.world import document
 
+REASONS = ("no_sentence", "repeats", "cut", "too_short", "too_long")
+
 
 def measure(documents, summaries, known=None, references=("x",), **keys):
     ids = [str(index) for index in range(len(summaries))]
@@ -52,13 +54,15 @@ def test_types_matter_on_the_world_and_case_is_a_setting():
     exact = measure(["440"], ["440 and 44."], [facts])
     kinds = {"names": 0, "numbers": 1, "dates": 0, "planted": 0, "other": 1}
     seen = {**kinds, "checked": 1, "details": 2}
-    unknown = {"whole": None, "good": None}
+    unknown = dict.fromkeys(("whole", *REASONS, "good"))
     assert exact.rows == [{"precision": 0.5, "unsupported": 1, **seen, **unknown}]
     assert "exact" in exact.signature["implementation"]
     without = measure(["Some text."], ["nothing to see"])
     kinds = {"names": 0, "numbers": 0, "dates": 0, "planted": None, "other": None}
     seen = {**kinds, "checked": 0, "details": 0}
-    assert without.rows == [{"precision": None, "unsupported": 0, **seen, "whole": 0, "good": 0}]
+    # Three words beside a reference of one.
+    broken = {**dict.fromkeys(REASONS, 0), "too_long": 1, "whole": 0, "good": 0}
+    assert without.rows == [{"precision": None, "unsupported": 0, **seen, **broken}]
     assert "approximate" in without.signature["implementation"]
     texts = ["They met ANNA ALDLOW."], ["They met Anna Aldlow."]
     (strict,), (lenient,) = (measure(*texts, case_sensitive=case).rows for case in (True, False))
