@@ -66,6 +66,9 @@ def test_a_file_that_cannot_be_used_is_named_with_all_its_problems(tmp_path):
     assert "\x1b" not in said
     assert len(said) < 600
     assert "id was seen before: 3 (d0 (c.jsonl line 4)" in refused(text=TEXT + TEXT)
+    assert "`candidates` is missing. It has the keys id, texts" in refused(
+        text='{"id": "d0", "texts": []}'
+    )
     (tmp_path / "c.csv").write_text("id,candidates\nd0,a\n")
     assert "`candidates` is a text" in refused(tmp_path / "c.csv")
     assert "no such file" in refused(tmp_path / "none.jsonl")

@@ -96,6 +96,7 @@ def test_documents_where_too_few_remain_are_refused_or_left_out(pool):
     joined = pool({"too_few": "leave_out"}, one=rows)
     assert [[found["id"] for found in batch] for batch in joined.rows()] == [["b"]]
     assert joined.left_out == ["a", "c"]
+    assert [line for line in joined.notes() if line.startswith("2 documents are left out")]
 
 
 @pytest.mark.parametrize("too_few", ["refuse", "leave_out"])
@@ -152,4 +153,4 @@ def test_all_rows_of_a_source_hold_as_many_candidates(pool):
     with pytest.raises(BridoError, match="some have 1, 3"):
         list(pool(one=[GOOD, row("b", "x")]).rows())
     [[_, found]] = pool(one=[GOOD, row("b", "\u200b", "y", "z")]).rows()
-    assert found["voters"] == [False, True, True]
+    assert (found["voters"], found["candidates"][0]) == ([False, True, True], "")
