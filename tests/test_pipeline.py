@@ -9,7 +9,7 @@ from dvc.repo import Repo
 from dvc_project import ROOT, commit, copy_project, overrides, run
 
 TUNED = ("vote", "information", "control")
-VARIANTS = ("guided", "short")
+VARIANTS = ("guided", "short", "checked")
 SYSTEMS = ("reference", "base", "elected", *VARIANTS, *TUNED)
 
 
@@ -63,7 +63,8 @@ def _short(name):
         ("scoring.normalization", {"needs", *ORDERS, *ELECT}),
         ("scoring.unit", {"needs", "pairwise", *ORDERS, *ELECT}),
         ("scoring.information", {"needs", *ORDERS, *ELECT}),
-        ("generation.base.diversity_penalty", AFTER_GENERATE),
+        # Candidates of a checked system are written as these.
+        ("generation.base.diversity_penalty", {*AFTER_GENERATE, *VARY}),
         ("documents.train", AFTER_GENERATE),
         ("pool.eligible", {"pool", *AFTER_POOL}),
         ("pairwise.combination", {"pairwise", *ORDERS, *ELECT}),

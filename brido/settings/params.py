@@ -123,8 +123,6 @@ class Params(Sections):
             )
 
     def _tuned(self) -> Iterator[str]:
-        if not self.tuned:
-            yield "tuned: name at least one system to train, such as `tuned: {vote: {}}`"
         yield from bad_names("tuned", self.tuned, (*RESERVED, *self.checkpoints))
         for name, system in self.tuned.items():
             if "unit" in system.scoring.model_fields_set:

@@ -153,7 +153,6 @@ REFUSED = [
     # Systems.
     ({"systems": ["reference", "base", "brio"]}, "zero_shot: {checkpoint: brio}"),
     ({"systems": ["reference"]}, "systems: [base, reference]`"),
-    ({"tuned": {}}, "tuned: "),
     ({"variants": {"x": {"checkpoint": "y"}}}, "variants.x.checkpoint: 'y'"),
     (scoring(unit="sentence"), "tuned.x.scoring.unit: "),
     ({"tuned": {"x": {"training": {"epochs": 0}}}}, "tuned.x.training.epochs: "),

@@ -56,6 +56,13 @@ def _split(name: str, required: bool = False) -> Callable[[Any], Any]:
     help="Read column OTHER as NAME in files that have no NAME, such as those of another split.",
 )
 @click.option(
+    "--rival",
+    nargs=2,
+    metavar="URL MODEL",
+    help="A chat model behind an OpenAI-compatible server, as a system beside the others: such as "
+    "http://localhost:11434/v1 llama3.2.",
+)
+@click.option(
     "--minutes",
     type=NumberRange(1, 100_000),
     default=60,

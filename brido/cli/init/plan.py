@@ -19,16 +19,20 @@ _START, _SHARED, _OF_TUNED, _OF_OTHERS = 6, 14, 6, 4
 _VALIDATIONS, VALIDATED = 2, 16
 # Without the backward pass scoring is a third of learning.
 _FORWARD = 1 / 3
-# Systems of every run; the control tells what the order of the candidates is worth.
+# Systems of every vote; the control tells what the order of the candidates is worth.
 _ALWAYS = ("vote", "control")
 # References that base learns from. It reads few of them more often, until it has read so many
 # texts: after fewer it does not end its summaries. How often it reads at most.
 _REFERENCES, _SEEN, _EPOCHS = (48, 75, 110, 160, 250, 400, 700, 1200, 2000), 96, 3
 # The embedded model learns from scratch, which takes too long from more.
 _FROM_SCRATCH = 2000
-# The smallest run, with the validation documents that training's own measures look at, and what it
-# grows by. A GPU has room for more.
-_SMALLEST = {"evaluated": 40, "candidates": 6, "train": 32, "looked_at": 40}
+# The smallest run, which trains nothing but base and has some candidates to look at. The smallest
+# vote, with the validation documents that training's own measures look at, and what it grows by. A
+# GPU has room for more.
+_SMALLEST = {
+    "evaluated": 40, "candidates": 6, "train": 8, "looked_at": 8, "variants": ("checked",)
+}  # fmt: skip
+_VOTE = {"tuned": _ALWAYS, "train": 32, "looked_at": 40}
 _CANDIDATES = ({"candidates": 8, "train": 48}, {"candidates": 12, "train": 64})
 _CANDIDATES_ON_GPU = ({"candidates": 16, "train": 1000},)
 
@@ -39,7 +43,7 @@ class Recipe:
 
     Beams of decoding, epochs of a model from scratch, the other documents that candidates are
     scored with, the documents to tune on (None: as many as there are), the names of tuned systems,
-    how many times as long as base each variant writes, and the variants that come late.
+    and how many times as long as base each variant writes.
     """
 
     beams: int
@@ -48,21 +52,20 @@ class Recipe:
     train: int | None
     tuned: tuple[str, ...]
     variants: dict[str, float]
-    late: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, model: Model, labelled: bool) -> "Recipe":
         """labelled: whether there are references, without which none can weigh in an order."""
         preset = read_preset(model.preset)
         tuned = {name: changes.get("scoring", {}) for name, changes in preset["tuned"].items()}
-        beams, guided = preset["decoding"]["num_beams"], set()
-        variants = {}
+        beams, variants = preset["decoding"]["num_beams"], {}
         for name, changes in preset["variants"].items():
             guidance, checked = (changes.get(key) or {} for key in ("guidance", "checked"))
             # Guided texts read other documents; half of the documents may need candidates.
             more = guidance.get("others", 0) + checked.get("candidates", 0) / (2 * beams)
-            variants[name] = 1 + more
-            guided |= {name} if guidance else set()
+            # Without references base does not learn, so it is untuned itself.
+            if labelled or changes["checkpoint"] == "base":
+                variants[name] = 1 + more
         return cls(
             beams,
             preset["checkpoints"]["base"].get("embedded", {}).get("epochs", 0),
@@ -71,8 +74,6 @@ class Recipe:
             preset["documents"]["train"] if model.form == "decoder_only" else None,
             tuple(name for name, scoring in tuned.items() if labelled or not scoring.get("alpha")),
             variants,
-            # It takes as long as several others, so it must not take their place.
-            frozenset(guided),
         )
 
 
@@ -91,7 +92,7 @@ class Plan:
     looked_at: int = 0
     references: int = 0
     epochs: int = 0
-    tuned: tuple[str, ...] = _ALWAYS
+    tuned: tuple[str, ...] = ()
     variants: tuple[str, ...] = ()
     seconds: float | None = None
 
@@ -113,6 +114,9 @@ def make_plan(
     }
     plan = None
     for step in _steps(data, model, recipe, on_gpu):
+        # Without a vote nothing needs more candidates, nor another order of them.
+        if plan and not plan.tuned and ("candidates" in step or isinstance(step.get("tuned"), str)):
+            continue
         larger = _grown(plan or Plan(), step, most, recipe)
         if speed:
             seconds = seconds_of(larger, data, limits, speed, recipe)
@@ -138,13 +142,15 @@ def _steps(data: Data, model: Model, recipe: Recipe, on_gpu: bool) -> Iterator[d
         first, more = {}, []
     yield _SMALLEST | first
     yield from more
+    # What trains nothing is left out last; guided systems read the most.
+    by_reading = sorted(recipe.variants, key=recipe.variants.__getitem__)
+    yield from ({"variants": name} for name in by_reading)
+    yield _VOTE
     yield from (*_CANDIDATES, *(_CANDIDATES_ON_GPU if on_gpu else ()))
     yield {"evaluated": 60}
-    yield from ({"variants": name} for name in recipe.variants if name not in recipe.late)
     optional = [name for name in recipe.tuned if name not in _ALWAYS]
     yield from ({"tuned": name} for name in optional[:1])
     yield {"evaluated": 100}
-    yield from ({"variants": name} for name in recipe.variants if name in recipe.late)
     yield from ({"tuned": name} for name in optional[1:])
     yield {"evaluated": 300 if on_gpu else 100}
     if model.form != "embedded" and first:
@@ -161,7 +167,8 @@ def _grown(plan: Plan, step: dict[str, Any], most: dict[str, int], recipe: Recip
         known = getattr(plan, name)
         if isinstance(known, tuple):  # in the recipe's order
             every = recipe.tuned if name == "tuned" else recipe.variants
-            fields[name] = tuple(each for each in every if each in (*known, value))
+            named = {*known, *((value,) if isinstance(value, str) else value)}
+            fields[name] = tuple(each for each in every if each in named)
         else:
             fewest = 0 if "references" in step else known
             fields[name] = max(fewest, min(value, most.get(name, value)))

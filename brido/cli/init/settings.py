@@ -18,15 +18,22 @@ _UPDATES = 25
 
 def params_text(
     data: Data, model: Model, limits: Limits, plan: Plan, check: dict[str, Any],
-    runtime: dict[str, Any],
+    runtime: dict[str, Any], rival: tuple[str, str] | None = None,
 ) -> str:  # fmt: skip
     """Return the params.yaml: the preset of this kind of model with the computed keys.
 
     check: the keys that make another check decide than the preset's. runtime: keys with which it
-    fits into memory.
+    fits into memory. rival: the address of a server, and its model that writes summaries too.
     """
     preset = read_preset(model.preset)
     settings = merge(merge(preset, computed(preset, data, model, limits, plan)), check)
+    if "untuned" not in plan.variants:
+        settings["checkpoints"].pop("pretrained", None)
+    if rival:
+        address, name = rival
+        asked = {"endpoint": "chat", "model": name, "prompt": prompt_of(data, limits)}
+        settings["variants"] |= {"chat": {"checkpoint": "none", "endpoint": asked}}
+        settings["runtime"] |= {"endpoints": {"chat": {"base_url": address}}}
     settings["evaluation"]["metrics"] += check.get("evaluation", {})
     settings["runtime"] = settings["runtime"] | runtime
     told = comments(settings) | {
@@ -60,7 +67,10 @@ def computed(
             # Of a small split one bad row is a large share.
             "max_bad_fraction": max(MOST_BAD, math.ceil(100 * data.bad_share) / 100),
         },
-        "checkpoints": {"base": _base(preset["checkpoints"]["base"], data, model, limits, plan)},
+        "checkpoints": {
+            name: _base(of_preset, data, model, limits, plan)
+            for name, of_preset in preset["checkpoints"].items()
+        },
         "reading": {"default": reading_of(model, data, limits)},
         "documents": {"train": plan.train, "validation": plan.looked_at},
         "generation": {
@@ -96,7 +106,7 @@ def computed(
 def _base(
     preset: dict[str, Any], data: Data, model: Model, limits: Limits, plan: Plan
 ) -> dict[str, Any]:
-    """`checkpoints.base`, without the key that chooses its form: it is the preset's."""
+    """`checkpoints.base`, or base before it learns, in the form that the preset has."""
     if model.form == "embedded":
         lengths = {
             "max_source_tokens": limits.source_tokens,
@@ -123,10 +133,15 @@ def reading_of(model: Model, data: Data, limits: Limits) -> dict[str, Any]:
     reading: dict[str, Any] = {"max_source_tokens": limits.source_tokens}
     if model.form != "decoder_only":
         return reading
-    long = " in one or two sentences" if not data.summaries else ""
-    if data.summaries and limits.alike:
-        long = f" in about {limits.words} words"
-    asked = f"Summarize this text{long}. Write nothing but the summary.\n\n{{{{ document }}}}"
+    asked = prompt_of(data, limits)
     reading["prompt"] = asked if model.chat else "{{ document }}\n\nTL;DR:"
     reading["template"] = {"enable_thinking": False} if model.thinks else {}
     return reading
+
+
+def prompt_of(data: Data, limits: Limits) -> str:
+    """What a chat model is asked."""
+    long = " in one or two sentences" if not data.summaries else ""
+    if data.summaries and limits.alike:
+        long = f" in about {limits.words} words"
+    return f"Summarize this text{long}. Write nothing but the summary.\n\n{{{{ document }}}}"

@@ -109,6 +109,16 @@ def tell_plan(
         )
 
 
+def tell_rival(data: Data, plan: Plan, address: str, model: str) -> None:
+    """Print what a chat model behind a server is asked."""
+    count = sum(min(plan.evaluated, data.documents[split]) for split in ("validation", "test"))
+    click.echo(
+        f"  beside them chat: {model} at {address}, asked once about each of {count:,} documents "
+        "(a key: runtime.endpoints.chat.api_key_env)\n"
+        "  `dvc repro vary@chat` asks; with runtime.endpoints.chat.dry_run: true it tells the cost"
+    )
+
+
 def tell_checks(data: Data, check: ChosenCheck) -> None:
     """Print which check decides, what others would take, and what the free one sees."""
     _heading("What is measured")
@@ -160,12 +170,19 @@ def _tell_run(data: Data, model: Model, plan: Plan) -> None:
     chosen, measured = (
         min(plan.evaluated, data.documents[split]) for split in ("validation", "test")
     )
-    untrained = f"; without training: {', '.join(plan.variants)}" if plan.variants else ""
+    if plan.tuned:
+        click.echo(
+            f"  it writes {plan.candidates} candidates of each of {plan.train:,} training and "
+            f"{plan.looked_at:,} validation documents; they vote\n"
+            f"  tuned on them: {', '.join(plan.tuned)} (control: the same scores, shuffled)"
+        )
+    else:
+        learns = "fine-tuning and " if plan.references else ""
+        click.echo(f"  in this time only {learns}`checked`: no vote is paid for")
+    if plan.variants:
+        click.echo(f"  without training: {', '.join(plan.variants)}")
     click.echo(
-        f"  it writes {plan.candidates} candidates of each of {plan.train:,} training and "
-        f"{plan.looked_at:,} validation documents; they vote\n"
-        f"  tuned on them: {', '.join(plan.tuned)} (control: the same scores, shuffled){untrained}"
-        f"\n  the best of them is chosen on {chosen:,} validation documents and measured on "
+        f"  the best of them is chosen on {chosen:,} validation documents and measured on "
         f"{measured:,} test documents\n"
         "  the verdict stands at the end, and in report/index.html"
     )

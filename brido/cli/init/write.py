@@ -16,7 +16,7 @@ from brido.cli.init.plan import Recipe, make_plan
 from brido.cli.init.room import find_room
 from brido.cli.init.settings import params_text, reading_of
 from brido.cli.init.speed import Speed, measure_speed
-from brido.cli.init.tell import tell_checks, tell_data, tell_plan
+from brido.cli.init.tell import tell_checks, tell_data, tell_plan, tell_rival
 from brido.corpus.checks import SPLITS
 from brido.models.settings import ReadingSettings
 from brido.settings.load import PARAMS_FILE, check_params, replace_params
@@ -34,6 +34,7 @@ def write(
     id_column: str | None,
     rename: tuple[str, ...],
     check: str | None,
+    rival: tuple[str, str] | None = None,
     **files: tuple[str, ...],
 ) -> None:
     """Look at the files and the model, write params.yaml and print what was found and the plan.
@@ -74,7 +75,7 @@ def write(
         preset = read_preset(found.preset)
         room = find_room(preset, found, limits, plan, speed, folder or root)
         chosen = choose_check(check, data, limits, plan, minutes)
-        text = params_text(data, found, limits, plan, chosen.settings(), room.runtime)
+        text = params_text(data, found, limits, plan, chosen.settings(), room.runtime, rival)
         check_params(YAML(typ="safe").load(text))
     changed = make_place(folder, root) if folder else ""
     with chdir(folder or root):
@@ -82,6 +83,8 @@ def write(
     if project:
         commit(folder or root)
     tell_plan(data, found, plan, recipe, minutes, folder, room)
+    if rival:
+        tell_rival(data, plan, *rival)
     tell_checks(data, chosen)
     if changed:
         click.echo(f"\nwarning: {changed}")

@@ -92,10 +92,11 @@ def make_page(
 
     `sources`: what is known of each, empty if there is one alone; `choice` is what choice.json
     says, `prompt` is of `cases`. The filters compare base with the chosen system, or with the first
-    tuned one where base is chosen.
+    other one where base is chosen.
     """
     settings, scoring = params.report, params.scoring
-    focus = choice["chosen"] if choice["chosen"] != "base" else next(iter(params.tuned))
+    others = [*params.tuned, *params.variants, "base"]
+    focus = choice["chosen"] if choice["chosen"] != "base" else others[0]
     places = sample(cases, found, settings)
     read = prompt.read if prompt else [None] * len(cases)
     voting = voting_checker(params)
