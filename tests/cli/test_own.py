@@ -431,6 +431,17 @@ def test_a_guided_system_costs_as_many_readings_as_it_reads_documents(checkout) 
     assert seconds("checked") - none - stages == pytest.approx(times * (short - stages))
 
 
+def test_a_rival_behind_a_server_is_a_system_that_is_asked_like_base(own_chat, capsys) -> None:
+    address = "http://localhost:11434/v1"
+    params = own_chat(300, *SCI, "--rival", address, "llama3.2")
+    assert params.asked_of("chat").model == "llama3.2"
+    assert params.reading_of("chat").prompt == params.reading_of("base").prompt
+    assert params.runtime.endpoint_of(params.asked_of("chat").endpoint).base_url == address
+    said = capsys.readouterr().out
+    assert f"llama3.2 at {address}" in said
+    assert "runtime.endpoints.chat.dry_run" in said
+
+
 def test_without_references_no_order_gives_them_a_weight(own_chat) -> None:
     params = own_chat(300, *SCI[:3], "none", "--minutes", "500")
     assert list(params.tuned) == ["vote", "information", "likelihood", "control"]
@@ -502,9 +513,8 @@ def test_the_seconds_of_a_run_are_those_of_its_stages() -> None:
     sizes = limits.Limits(
         limits.TextLengths(10, 10.0, 12), limits.TextLengths(4, 4.0, 6), 64, 64, 24, 1.0, 3, True
     )
-    recipe = plan.Recipe(
-        2, 0, 3, None, ("vote", "information", "control"), {"guided": 4, "checked": 1}, 5
-    )
+    variants = {"guided": 4.0, "checked": 3.0}
+    recipe = plan.Recipe(2, 0, 3, None, ("vote", "information", "control"), variants)
     how = speed.Speed(read=0.01, write=0.1, learn=0.3)
     made = plan.Plan(20, 6, 8, 5, 40, 2, ("vote", "information", "control"),
                      ("guided", "checked"))  # fmt: skip
@@ -515,12 +525,10 @@ def test_the_seconds_of_a_run_are_those_of_its_stages() -> None:
     scored = (5 + 8) * (10 + 4 * 6 * 4) * 0.3 / 3
     validated = 5 * (10 * 0.01 + 2 * 8 * 0.1) + 5 * (10 + 6 * 4) * 0.3 / 3
     tuned = 3 * (8 * (10 + 6 * 4) * 0.3 + 2 * validated)
-    # Base, three tuned systems, checked, and guided, which reads four documents for each.
-    written = (1 + 3 + 1 + 4) * (20 + 20) * (10 * 0.01 + 2 * 8 * 0.1)
-    # Half of checked's documents get five candidates, of which the likeliest is taken.
-    checked = 20 * (10 * 0.01 + 5 * 8 * 0.1) + 20 * (10 + 5 * 4) * 0.3 / 3
+    # Base, three tuned systems, and two that write three and four times as long.
+    written = (1 + 3 + 3 + 4) * (20 + 20) * (10 * 0.01 + 2 * 8 * 0.1)
     started = 6 * (14 + 6 * 3 + 4 * (2 + 2))
-    parts = (learned, candidates, scored, tuned, written, checked, started)
+    parts = (learned, candidates, scored, tuned, written, started)
     assert seconds == pytest.approx(sum(parts))
 
 
