@@ -6,7 +6,6 @@ the process (others may be using it), on a GPU the time on the wall after the de
 
 import gc
 import json
-import random
 import statistics
 import subprocess
 import sys
@@ -121,13 +120,6 @@ def place(device: str) -> str:
     """The device and the versions, for a table's caption."""
     name = torch.cuda.get_device_name() if device == "cuda" else "processor"
     return f"{name}, torch {torch.__version__}, transformers {transformers.__version__}"
-
-
-def made_up_words(count: int = 3000) -> list[str]:
-    """Pronounceable words, always the same."""
-    rng = random.Random(0)
-    syllables = [c + v for c in "bdfgklmnprst" for v in "aeiou"]
-    return ["".join(rng.choices(syllables, k=rng.randint(1, 4))) for _ in range(count)]
 
 
 def random_batch(

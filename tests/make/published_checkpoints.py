@@ -33,7 +33,6 @@ _OLD_PEGASUS = {
     "static_position_embeddings": True,
 }  # fmt: skip
 _SINUSOIDS = ("model.encoder.embed_positions.weight", "model.decoder.embed_positions.weight")
-_TIED = ("model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight")
 
 
 @dataclass(frozen=True)
