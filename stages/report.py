@@ -65,6 +65,7 @@ def show() -> None:
         print("\n".join(["", *LEGEND]))
     print("\n".join(["", *filter(None, [seconds_line()])]))
     print(f"Look next: {PAGE} in a browser; brido diff; dvc plots diff")
+    print('Keep it: `git add --all && git commit -m "The run"`; experiments start from a commit')
     print(f"\n{verdict_text(choice['table'], choice['verdict'])}")
 
 

@@ -48,8 +48,8 @@ def comparison_options(function: Function) -> Function:
         choice_option(
             "--tokenizer",
             ["rouge_score", "unicode"],
-            "Words of a-z and 0-9, as in rouge_score, or those of any script: for Chinese, "
-            "Hindi, Russian, Arabic.",
+            "Words of a-z and 0-9, as in rouge_score, or those of any script: Chinese, Russian, "
+            "Arabic, letters with accents.",
         ),
         choice_option(
             "--combination",

@@ -19,11 +19,12 @@ def command(file: Path) -> None:
     """
     from brido.settings.load import load_params
     from brido.settings.presets import PRESETS, load_preset
+    from brido.utils.progress import say
 
     # A preset is checked with what it leaves to the default.
     if file.is_file() and file.parent.name == PRESETS.name and file.suffix == ".yaml":
         load_preset(file.stem, file.parent)
     else:
         for sentence in load_params(file).warnings():
-            click.echo(f"config: warning: {sentence}")
+            say(f"config: warning: {sentence}")
     click.echo(f"{file} is fine: every key is known and every value fits")

@@ -7,8 +7,8 @@ from brido.report.settings import ReportSettings
 
 
 @click.command("diff")
-@click.argument("old", metavar="REV_A", default="HEAD")
-@click.argument("new", metavar="REV_B", default=WORKSPACE)
+@click.argument("old", metavar="[REV_A]", default="HEAD")
+@click.argument("new", metavar="[REV_B]", default=WORKSPACE)
 def command(old: str, new: str) -> None:
     """Compare two runs on the same test documents: base, the kept system and the control.
 

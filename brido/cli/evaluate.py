@@ -34,11 +34,11 @@ _SAMPLES, _CONFIDENCE = 1000, 0.95
     multiple=True,
     metavar="KEY=VALUE",
     help="Change a key of evaluation.METRIC or runtime. A name alone is a key of the metric, else "
-    "of runtime.endpoint. Repeatable.",
+    "of runtime.endpoint. May be repeated.",
 )
 @click.option("--dry-run", is_flag=True, help="Print calls, tokens and cost, without asking.")
 @max_bad_option
-@output_options
+@output_options("Also write a line for each row (.jsonl or .jsonl.gz; -: stdout).")
 def command(
     metric: str,
     file: str,

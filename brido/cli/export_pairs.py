@@ -11,6 +11,7 @@ from brido.cli.candidates import CandidatesTold
 from brido.cli.pair_rows import Messages, pair_rows, scored_document, scored_problem
 from brido.cli.rows import good_rows
 from brido.cli.shared import (
+    STDOUT_OR_FILE,
     NumberRange,
     choice_option,
     max_bad_option,
@@ -45,11 +46,12 @@ PROMPT = "{{ document }}\\n\\nTL;DR:"
 @click.option(
     "--min-gap",
     type=NumberRange(0),
+    metavar="NUMBER",
     default=0.0,
     show_default=True,
     help="Leave out pairs whose scores do not differ by more than this.",
 )
-@prompt_option("Each answer begins with a space.", PROMPT)
+@prompt_option("The prompt of a line; each answer then begins with a space.", PROMPT)
 @click.option("--chat", is_flag=True, help="Write messages of a chat instead of texts.")
 @click.option(
     "--data",
@@ -59,7 +61,7 @@ PROMPT = "{{ document }}\\n\\nTL;DR:"
     help="Without FILE: the folder of the pipeline's tables.",
 )
 @max_bad_option
-@output_options
+@output_options(STDOUT_OR_FILE)
 def command(
     file: str | None,
     split: str,

@@ -45,7 +45,7 @@ def command(key: str, schema: bool, write: bool) -> None:
 
     \b
     Example:
-        python -m brido options runtime.endpoint
+        brido options runtime.endpoint
     """
     if schema:
         click.echo(json.dumps(Params.model_json_schema(), indent=1))
@@ -67,8 +67,7 @@ def _show(key: str) -> None:
         listed = " or ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
         meant = f" Did you mean {listed}?" if names else ""
         raise BridoError(
-            f"there is no key {quoted(key)} in params.yaml.{meant} "
-            "`python -m brido options` lists all keys"
+            f"there is no key {quoted(key)} in params.yaml.{meant} `brido options` lists all keys"
         )
     width = Console().width
     for one in found:

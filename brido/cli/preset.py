@@ -34,7 +34,7 @@ def command(name: str) -> None:
 
     \b
     Example:
-        python -m brido preset xsum
+        brido preset xsum
     """
     if not PRESETS.is_dir():
         raise BridoError(
@@ -61,9 +61,7 @@ def _list() -> None:
     for name in preset_names():
         table.add_row(name, heading(name).replace("\n", " ").partition(". ")[0])
     Console().print(table)
-    click.echo(
-        "\n`python -m brido preset NAME` puts one into params.yaml. Nothing has changed yet."
-    )
+    click.echo("\n`brido preset NAME` puts one into params.yaml. Nothing has changed yet.")
 
 
 def put_in_place(name: str) -> tuple[list[Change], Path | None]:

@@ -17,7 +17,7 @@ _WIDTH = 100
 
 
 @click.command("read")
-@click.argument("systems", nargs=-1)
+@click.argument("systems", nargs=-1, metavar="[SYSTEM]...")
 @click.option("-n", "--documents", type=click.IntRange(1), default=20, help="How many documents.")
 @click.option("--seed", default=0, help="Decides which ones.")
 @click.option(

@@ -15,7 +15,7 @@ from brido.cli.candidates import (
     told_when_compiling,
 )
 from brido.cli.rows import good_rows
-from brido.cli.shared import max_bad_option, output_options
+from brido.cli.shared import STDOUT_OR_FILE, max_bad_option, output_options
 from brido.rouge import similarity_matrix
 from brido.rouge.pairwise import Combination, Tokenizer
 from brido.utils.errors import BridoError
@@ -33,11 +33,11 @@ ANSWER = ("scores", "ranks", "order")
     "--clean",
     "cleans",
     is_flag=True,
-    help="Take off preambles, thoughts and headings first, and let refusals not vote, as the "
-    "pipeline does. `candidates` are then the cleaned texts, `raw` the given ones.",
+    help="Remove preambles, thoughts and headings first, as the pipeline does; refusals do not "
+    "vote. `candidates` are then the cleaned texts, `raw` the given ones.",
 )
 @max_bad_option
-@output_options
+@output_options(STDOUT_OR_FILE)
 def command(
     file: str,
     alpha: float,

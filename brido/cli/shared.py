@@ -31,19 +31,18 @@ class NumberRange(click.FloatRange):
         return number
 
 
-def output_options(function: Function) -> Function:
-    """Add the options --output and --force; see `brido.utils.outputs`."""
-    for option in (
-        click.option("--force", is_flag=True, help="Replace --output if it is there already."),
-        click.option(
-            "-o",
-            "--output",
-            type=click.Path(path_type=Path),
-            help="The file to write (.jsonl or .jsonl.gz). Default: stdout (-).",
-        ),
-    ):
-        function = option(function)
-    return function
+def output_options(written: str) -> Callable[[Function], Function]:
+    """Add the options --output and --force; see `brido.utils.outputs`. written: to --output."""
+
+    def add(function: Function) -> Function:
+        place = click.Path(path_type=Path)
+        force = click.option("--force", is_flag=True, help="Replace --output if it is there.")
+        return click.option("-o", "--output", type=place, help=written)(force(function))
+
+    return add
+
+
+STDOUT_OR_FILE = "The file to write (.jsonl or .jsonl.gz). Default: stdout (-)."
 
 
 def max_bad_option(function: Function) -> Function:
@@ -54,7 +53,7 @@ def max_bad_option(function: Function) -> Function:
         default=0.0,
         show_default=True,
         metavar="SHARE",
-        help="Share of the rows that may be left out because they are bad; they are counted.",
+        help="Bad rows up to this share of all are left out and counted; more are an error.",
     )(function)
 
 

@@ -133,8 +133,7 @@ class FilesSettings(_Columns):
     )
     rename: dict[Name, Name] = Field(
         {},
-        description="Columns of files that call them otherwise, {OTHER: NAME}: OTHER is read as "
-        "NAME in each file that has no NAME.",
+        description="{OTHER: NAME}: column OTHER is read as NAME in a file that has no NAME.",
     )
     validation_fraction: Share = Field(
         0.05, description="Share of the rows of train that validation gets if it has no files."

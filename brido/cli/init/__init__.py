@@ -65,6 +65,7 @@ def _split(name: str, required: bool = False) -> Callable[[Any], Any]:
 @click.option(
     "--minutes",
     type=NumberRange(1, 100_000),
+    metavar="NUMBER",
     default=60,
     show_default=True,
     help="How long the run may take on this machine: it is made as large as fits.",

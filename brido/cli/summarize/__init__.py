@@ -17,7 +17,7 @@ from brido.utils.extras import extra
     help="A model's folder. Default: data/chosen, the system that this project's run chose.",
 )
 @click.option("--system", metavar="NAME", help="Another system of this project, such as base.")
-@output_options
+@output_options("The file to write (.jsonl). Default: stdout (-).")
 @click.option(
     "--resume", is_flag=True, help="Go on behind the documents that OUTPUT.partial already has."
 )
@@ -33,7 +33,7 @@ from brido.utils.extras import extra
     "--id-column", metavar="NAME", help="The column of the ids. Default: the run's own, or id."
 )
 @click.option(
-    "--keep-columns", is_flag=True, help="Write all columns of a row before what is added to it."
+    "--keep-columns", is_flag=True, help="Write the row's own columns too, before the new ones."
 )
 @max_bad_option
 @click.option(
