@@ -71,9 +71,7 @@ class Report:
                 f"{parameters['max_tokens']}}}"
             )
         if "response_format" in parameters:
-            advice.append(
-                f"Without JSON schemas: {section}.structured_output: never (or json_object)"
-            )
+            advice.append("A judge asks without response_format where structured_output is never")
         return ". ".join(advice)
 
     def __str__(self) -> str:

@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,6 @@ from brido.settings.presets import (
     DEFAULT,
     NAMED,
     flatten,
-    heading,
     load_preset,
     merge,
     preset_names,
@@ -145,28 +143,6 @@ def test_small_numbers_and_texts_of_several_lines_are_written_as_people_write_th
     assert text.startswith("# Top\n#\n# x\n\na:\n  rate: 0.00003")
     assert "# why" in text
     assert YAML(typ="safe").load(text) == {"a": {"rate": 3e-05, "say": "one: # two\n\nthree"}}
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_every_value_that_the_paper_could_have_set_says_where_it_comes_from(name: str):
-    lines = (PRESETS / f"{name}.yaml").read_text().splitlines()
-    sourced = {"reading", "generation", "pairwise", "scoring", "training", "decoding", "pool"}
-    section = ""
-    for line, below in pairwise(lines):
-        if line and not line.startswith((" ", "#")):
-            section = line.split(":")[0]
-        value = line.split("#")[0].rstrip()
-        # A key without a value is one of its own, unless keys of it follow.
-        indent = len(value) - len(value.lstrip())
-        opens = value.endswith(":") and len(below) - len(below.lstrip()) > indent
-        if section in sourced and value.startswith("  ") and not opens:
-            assert "[" in line.partition("#")[2], line
-
-
-@pytest.mark.parametrize("name", [name for name in preset_names() if name != "judge"])
-def test_each_recipe_says_what_it_rests_on(name):
-    # The judge's preset changes no recipe.
-    assert "\nEvidence: " in heading(name, PRESETS)
 
 
 def test_a_preset_mends_a_params_file_that_is_not_yaml(tmp_path, monkeypatch):
