@@ -48,9 +48,7 @@ class MentionsSection(MentionsSettings):
     )
 
 
-def evaluate(
-    inputs: Inputs, settings: MentionsSection, progress: MakeProgress
-) -> Evaluation:
+def evaluate(inputs: Inputs, settings: MentionsSection, progress: MakeProgress) -> Evaluation:
     """precision, unsupported and its kinds, checked, details; whole and good without facts.
 
     precision: share of its mentions that the source has; None where it makes none. unsupported: 1

@@ -15,6 +15,7 @@ from brido.utils.sections import Section, forms
 SELDOM = frozenset(
     f"{section}.{key}"
     for section, keys in {
+        "data.files": "rename",
         "data.world": "counties_from_towns formulaic_extras bare_references",
         "checkpoints.*.embedded": "encoder_layers attention_heads batch_size label_smoothing "
         "num_beams",
@@ -25,7 +26,7 @@ SELDOM = frozenset(
         "support": "checker case_sensitive",
         "training": "weight_decay margin_kind reduction gold_weight gold_margin lora",
         "evaluation.rouge": "use_stemmer tokenizer",
-        "evaluation.mentions": "case_sensitive",
+        "evaluation.mentions": "case_sensitive facts",
         "evaluation.extractiveness": "novel_ngrams",
         "choice": "rouge_loss length_change standard_errors",
         "report": "bootstrap_samples length_warning page_documents",
