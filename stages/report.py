@@ -37,6 +37,8 @@ PAGE = paths.REPORT / "index.html"
 # What the report shows of a document, beside its vote.
 COLUMNS = ("document", "references", "facts", "summaries", "candidates", "raw", "ended", "sources")
 CARD = paths.REPORT / "model_card.md"
+# The curves of a run that trains nothing but base.
+_NO_CURVES = "system,update,loss,cross_entropy,contrastive,tau"
 
 
 def main() -> None:
@@ -114,7 +116,7 @@ def curves(params: Params) -> str:
         heading, *rows = path.read_text(encoding="utf-8").splitlines()
         lines = lines or [f"system,{heading}"]
         lines += [f"{system},{row}" for row in rows]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines or [_NO_CURVES]) + "\n"
 
 
 def shown_cases(split: str, params: Params) -> Iterator[CandidateDocument]:

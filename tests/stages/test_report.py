@@ -13,6 +13,7 @@ from ruamel.yaml import YAML
 from brido.settings.load import load_params
 from brido.tables import DECODED, read_rows, write_table
 from brido.tables.fingerprint import base_of
+from stages import choose as stage_choose
 from stages import paths, report
 from stages.seconds import SHOWN_LATER
 
@@ -70,6 +71,22 @@ def test_what_dvc_compares_are_numbers_of_base_the_kept_system_and_the_control(f
     del gap["documents"]
     assert compared["chosen"]["minus_control"]["r1"] == gap
     assert list(compared["chosen"]["minus_base"]) == ["good", "unsupported", "r1", "words"]
+
+
+def test_a_run_that_trains_no_order_has_a_choice_a_page_and_no_curves(finished):
+    yaml = YAML(typ="safe")
+    raw = yaml.load(Path("params.yaml").read_text())
+    with Path("params.yaml").open("w") as file:
+        yaml.dump(raw | {"tuned": {}}, file)
+    params = load_params()
+    stage_choose.main()
+    report.report(params)
+    assert kept(paths.CHOICE)["control"] is None
+    assert set(kept(INTERVALS)["systems"]) == set(params.all_systems)
+    heading, *rows = (paths.METRICS / "curves.csv").read_text().splitlines()
+    assert heading.startswith("system,update,")
+    assert rows == []
+    assert report.PAGE.is_file()
 
 
 def test_what_dvc_keeps_and_shows_is_there(read):
