@@ -67,15 +67,6 @@ def test_every_command_has_help(name, capsys):
     assert "Example:" in told
 
 
-def test_a_command_that_there_is_not(capsys):
-    with pytest.raises(SystemExit) as ended:
-        cli.main(["scores"])
-    assert ended.value.code == 2
-    told = capsys.readouterr().err
-    assert "'scores'" in told
-    assert "did you mean score?" in told
-
-
 def test_no_command_is_help(capsys):
     cli.main([])
     assert "vote-check" in capsys.readouterr().out

@@ -137,7 +137,3 @@ def test_a_table_of_one_row_group_too_wide_for_memory_is_read_in_parts(folder):
     rows = [ROW | {"id": number} for number in range(700)]
     pq.write_table(pa.Table.from_pylist(rows), "rows.parquet")
     assert len(ids("rows.parquet")) == 700
-
-
-def test_nan_is_not_a_number_of_an_option():
-    assert "nan is not a number" in run("export-pairs", "--min-gap", "nan").output

@@ -8,7 +8,7 @@ import pytest
 from rouge_score.rouge_scorer import RougeScorer
 from standard_input import stdin
 
-from brido.cli.score import command, row_problem, score_row
+from brido.cli.score import command, score_row
 from brido.utils.commands import invoke
 from brido.utils.errors import BridoError
 from brido.utils.text import one_sentence_a_line
@@ -87,44 +87,6 @@ def test_file_keeps_every_key_and_equal_candidates_keep_their_order(tmp_path, ca
     assert len((tmp_path / "scored.jsonl").read_text().splitlines()) == 2
 
 
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        (b"{", "not JSON"),
-        (b"\xff\xfe", "not UTF-8"),
-        (b"[1]", "a JSON object is expected, not a list"),
-        (b"[" * 100_000, "not JSON .it is nested too deeply"),
-        (b'{"id": "\\ud800", "candidates": ["a", "b"]}', "half of a surrogate pair"),
-        (b'{"id": 1, "candidates": ["a", "b"], "id": 2}', "'id' occurs twice"),
-        (b'{"texts": []}', "`candidates` is missing.* texts"),
-        (b'{"candidates": 5}', "`candidates` is a number, .* list of texts"),
-        (b'{"candidates": ["a", 1]}', "must be texts: candidate 2 is a number"),
-        (b'{"candidates": ["a"]}', "at least 2"),
-        (b'{"candidates": ["a", "b"], "scores": [1]}', "already has scores"),
-        (b'{"candidates": ["a", "b"], "x": [{"y": NaN}]}', "JSON cannot"),
-        (b'{"candidates": ["a", "b"], "x": 1e400}', "JSON cannot"),
-    ],
-)
-def test_bad_rows_are_named_or_left_out(tmp_path, line, message, capsys):
-    path, good = tmp_path / "bad.jsonl", b'{"candidates": ["a", "b"]}\n'
-    path.write_bytes(good + b"\n" + line + b"\n" + good)
-    with pytest.raises(BridoError, match=f"1 of 3 rows are bad.*{message}.*bad.jsonl line 3"):
-        main([str(path)])
-    assert len(scored(tmp_path, path, "--max-bad", "0.34")) == 2
-    assert "left out" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("content", ["", "\n \n"])
-def test_an_empty_input_is_an_error(tmp_path, monkeypatch, content):
-    path = tmp_path / "empty.jsonl"
-    path.write_text(content)
-    for arguments in ([str(path)], [str(path), "-o", str(tmp_path / "out.jsonl")], ["-"]):
-        monkeypatch.setattr("sys.stdin", stdin(content))
-        with pytest.raises(BridoError, match="has no rows"):
-            main(arguments)
-    assert not (tmp_path / "out.jsonl").exists()
-
-
 def test_stdin_is_scored_as_a_file_is(tmp_path, monkeypatch, capsys):
     for content in (json.dumps(RECORD), json.dumps([RECORD]).encode("utf-16")):
         monkeypatch.setattr("sys.stdin", stdin(content))
@@ -133,20 +95,6 @@ def test_stdin_is_scored_as_a_file_is(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("sys.stdin", stdin("oops\n"))
     with pytest.raises(BridoError, match="stdin line 1"):
         main(["-"])
-
-
-def test_negative_alpha_is_refused(capsys):
-    with pytest.raises(SystemExit) as caught:
-        main(["--alpha", "-1"])
-    assert caught.value.code == 2
-    assert "a number from 0" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("reference", ["", " ", "\u200b", None, 3])
-def test_a_reference_that_weighs_must_say_something(reference):
-    row = {"candidates": ["a", "b"], "reference": reference}
-    assert row_problem(row) == ""
-    assert "`reference` must be a text, and not blank" in row_problem(row, alpha=1.0)
 
 
 def scored(tmp_path, *arguments):

@@ -2,12 +2,10 @@
 
 import json
 
-import pytest
 from standard_input import stdin
 
 from brido.cli.vote_check import check_rows, command
 from brido.utils.commands import invoke
-from brido.utils.errors import BridoError
 
 RECORD = {
     "document": "A lorry hit a wall in Ashwick on Monday, police said.",
@@ -40,30 +38,6 @@ def test_marks_take_the_place_of_the_document(tmp_path, monkeypatch, capsys):
     assert json.loads(capsys.readouterr().out)["accuracy"] == 0.0
     alike = {"candidates": RECORD["candidates"], "unsupported": [0] * 4}
     assert check_rows([alike])["accuracy"] is None
-
-
-@pytest.mark.parametrize(
-    ("changes", "named"),
-    [
-        ({"candidates": ["a"]}, "at least 2"),
-        ({"candidates": ["a", 1, "b", "c"]}, "candidate 2"),
-        ({"document": " "}, "`document`"),
-        ({"document": 3}, "`document`"),
-        ({"unsupported": [1, 2]}, "`unsupported`"),
-        ({"unsupported": [1, 2, 3, "4"]}, "`unsupported`"),
-        ({"unsupported": [1, 2, 3, -1]}, "`unsupported`"),
-        ({"reference": None}, "`reference`"),
-    ],
-)
-def test_a_line_that_cannot_be_used_is_named(tmp_path, changes, named):
-    path = tmp_path / "c.jsonl"
-    path.write_text("".join(json.dumps(one) + "\n" for one in (RECORD, RECORD | changes)))
-    with pytest.raises(BridoError, match=rf"{named}.*c\.jsonl line 2"):
-        invoke(command, [str(path), "--alpha", "1"])
-    invoke(command, [str(path), "--alpha", "1", "--max-bad", "0.5"])
-    path.write_text("\n")
-    with pytest.raises(BridoError, match="has no rows"):
-        invoke(command, [str(path)])
 
 
 def test_rows_may_have_different_numbers_of_candidates():
