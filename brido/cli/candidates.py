@@ -1,11 +1,10 @@
 """The one form of a line with candidates, and what the commands that read it share."""
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from typing import Any
 
 import click
-from numba.core.event import Event, Listener, install_listener
 
 from brido.candidates.files import texts_problem
 from brido.cli.shared import Function, choice_option
@@ -102,24 +101,3 @@ class CandidatesTold:
         share = self.unseen / max(self.texts, 1)
         if tokenizer != "unicode" and (text := unseen_warning(share, "Add --tokenizer unicode")):
             say(f"{command}: {text}")
-
-
-class _Told(Listener):
-    told = False
-
-    def on_start(self, event: Event) -> None:
-        if not self.told:
-            say("compiling for this machine: some seconds, the first time only")
-        self.told = True
-
-    def on_end(self, event: Event) -> None:
-        pass
-
-
-def told_when_compiling() -> AbstractContextManager[None]:
-    """Return a block in which functions that compile say so on stderr, once together.
-
-    Without a word a first call looks as if it hung.
-    """
-    block: AbstractContextManager[None] = install_listener("numba:compile", _Told())
-    return block

@@ -12,7 +12,6 @@ from brido.cli.candidates import (
     CandidatesTold,
     candidates_problem,
     comparison_options,
-    told_when_compiling,
 )
 from brido.cli.rows import good_rows
 from brido.cli.shared import STDOUT_OR_FILE, max_bad_option, output_options
@@ -62,7 +61,6 @@ def command(
     score = partial(score_row, alpha=alpha, combination=combination, tokenizer=tokenizer)
     told = CandidatesTold()
     with (
-        told_when_compiling(),
         good_rows(file, partial(row_problem, alpha=alpha), max_bad, "score") as rows,
         output_text(output) as text,
     ):

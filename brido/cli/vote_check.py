@@ -14,7 +14,6 @@ from brido.cli.candidates import (
     CandidatesTold,
     candidates_problem,
     comparison_options,
-    told_when_compiling,
 )
 from brido.cli.rows import good_rows
 from brido.cli.score import score_row
@@ -47,7 +46,7 @@ def command(
     """
     told = CandidatesTold()
     fault = partial(row_problem, alpha=alpha)
-    with told_when_compiling(), good_rows(file, fault, max_bad, "vote-check") as found:
+    with good_rows(file, fault, max_bad, "vote-check") as found:
         rows = [row for _, row in found]
         for row in rows:
             told.add(row["candidates"])

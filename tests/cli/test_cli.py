@@ -6,11 +6,9 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from numba import njit
 
 import brido
 from brido.cli import main as cli
-from brido.cli.candidates import told_when_compiling
 
 ROOT = Path(__file__).parents[2]
 
@@ -95,10 +93,3 @@ def test_completion_offers_what_needs_no_missing_package(shell, words, offered):
     done = run(environment=asked, code=code)
     assert done.stderr == ""
     assert offered in done.stdout
-
-
-def test_compiling_is_said_once(capsys):
-    first, second = njit(lambda number: number + 1), njit(lambda number: number + 2)
-    with told_when_compiling():
-        assert (first(1), second(1), first(2)) == (2, 3, 3)
-    assert capsys.readouterr().err.count("compiling") == 1

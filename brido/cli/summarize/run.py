@@ -3,12 +3,10 @@
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
 from brido.candidates.documents import cut_sentence
-from brido.cli.candidates import told_when_compiling
 from brido.cli.rows import Values, good_rows
 from brido.cli.shared import prompt_pieces
 from brido.cli.summarize.documents import DocumentReader
@@ -60,7 +58,6 @@ def summarize(files: Sequence[str], options: Mapping[str, Any]) -> None:
     with (
         good_rows(names, fault, options["max_bad"], "summarize", read) as rows,
         Output(path, options["resume"]) as output,
-        told_when_compiling() if candidates else nullcontext(),
     ):
         tell(model, writing.guidance is not None)
         counts = _write((row for _, row in rows), model, runtime, writing, output, keeps)
