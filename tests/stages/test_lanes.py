@@ -26,7 +26,7 @@ def test_lanes_name_stages_of_dvc_yaml_and_leave_none_of_a_system_out():
     # What is left runs before all lanes, or after them.
     before = {"download", "pool", "pairwise", "needs", "support", "likelihood"}
     rest = {name.split("@")[0] for name in listed - set(targets)}
-    assert rest == before | {"checkpoint", "generate", "choose", "report"}
+    assert rest == before | {"checkpoint", "generate", "sensitivity", "choose", "report"}
 
 
 def test_a_variant_of_a_tuned_model_waits_for_it():
