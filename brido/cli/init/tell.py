@@ -191,7 +191,7 @@ def _tell_run(data: Data, model: Model, plan: Plan) -> None:
 def _tell_room(room: Room) -> None:
     """Print the memory and disk of the run, and what is set because there is less."""
     memory = "" if room.memory is None else f"up to {room.memory / 1e9:.1f} GB of memory and "
-    click.echo(f"  it takes {memory}{room.disk / 1e9:.1f} GB of disk")
+    click.echo(f"  it takes {memory}{max(room.disk / 1e9, 0.1):.1f} GB of disk")
     if room.runtime:
         keys = ", ".join(f"runtime.{key} {value}" for key, value in room.runtime.items())
         _warn(f"{room.free / 1e9:.1f} GB of memory are free: smaller parts of a batch ({keys})")
