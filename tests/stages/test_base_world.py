@@ -76,6 +76,6 @@ def test_another_corpus_has_no_such_articles(tmp_path: Path, monkeypatch: pytest
     # A corpus that was made before data.source was changed back.
     monkeypatch.chdir(tmp_path)
     row = {"id": "a", "document": "A b.", "summary": "B.", "references": ["B."]}
-    write_table(paths.corpus("train"), [[row]], CORPUS, {"source": "files"})
+    write_table(paths.corpus("train"), [[row]], CORPUS, {"source": "files", "settings": {}})
     with pytest.raises(BridoError, match="the corpus is not the embedded world"):
         checkpoint.make(check_params({"checkpoints": {"base": {"source": "embedded"}}}), "base")
