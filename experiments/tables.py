@@ -52,6 +52,8 @@ KINDS = {
     "a number": "numbers",
     "a date": "dates",
 }
+# A run's rows judged by the rules of any text, beside those of the exact judge.
+BY_RULES = ", by the rules"
 # Of the readings; `_long`: with a length penalty that makes it as long as base.
 SYSTEMS = ("base", "vote", "vote_long", "guided", "control", "control_long")
 # The runs of the world; the others are of real text.
@@ -173,6 +175,27 @@ def kinds() -> Iterator[Record]:
                     )
                 }
             )
+
+
+def checked() -> Iterator[Record]:
+    """Systems beside those whose summaries the rules picked: good by the exact judge and by them.
+
+    Rows of checked.csv: each run twice, its second time judged by the rules of any text.
+    """
+    rows = read_rows(EVIDENCE / "checked.csv")
+    for (setting, seed), own in by_run(rows[~rows.setting.str.endswith(BY_RULES)]):
+        rules = rows[(rows.setting == setting + BY_RULES) & (rows.seed == seed)]
+        for system in own.system.unique():
+            exact, seen = row_of(own, system), row_of(rules, system)
+            yield {
+                "regime": f"{setting}, seed {seed}",
+                "system": str(system).replace("checked_vote", "checked (vote)"),
+                "good": f"{100 * share(exact, 'good'):.1f}",
+                "unsupported": f"{100 * share(exact, 'unsupported'):.1f}",
+                "good by the rules": f"{100 * share(seen, 'good'):.1f}",
+                "ROUGE-1": f"{exact.r1:.1f}",
+                "words": f"{exact.words:.1f}",
+            }
 
 
 def choices() -> Iterator[Record]:
@@ -303,7 +326,7 @@ def _sweeps() -> dict[str, dict[int, dict[str, Any]]]:
 
 # By page: each table stands below `<!-- NAME -->`.
 PAGES: dict[Path, tuple[Callable[[], Iterator[Record]], ...]] = {
-    PAGE: (answers, regimes, kinds, choices, readers),
+    PAGE: (answers, regimes, kinds, checked, choices, readers),
     Path("docs/paper.md"): (claims,),
 }
 
