@@ -54,6 +54,7 @@ KINDS = {
 }
 # A run's rows judged by the rules of any text, beside those of the exact judge.
 BY_RULES = ", by the rules"
+CHECKED = ("base", "checked", "vote", "checked_vote", "information", "brio", "control")
 # Of the readings; `_long`: with a length penalty that makes it as long as base.
 SYSTEMS = ("base", "vote", "vote_long", "guided", "control", "control_long")
 # The runs of the world; the others are of real text.
@@ -61,12 +62,6 @@ GROUPS = {
     "a small model, the world": lambda run: run.setting in WORLD[:5],
     "SmolLM2, the world": lambda run: run.setting in WORLD[5:],
     "SmolLM2, real text": lambda run: run.setting not in WORLD,
-}
-RULES: dict[str, Rule] = {
-    "all systems that were tried": by_default,
-    "the systems that the preset had": by_menu,
-    "100 validation documents": kept_by(100),
-    "20 validation documents": kept_by(20),
 }
 
 
@@ -77,6 +72,8 @@ def answers() -> Iterator[Record]:
     for name, belongs in GROUPS.items():
         yield _answer(f"... {name}", [run for run in runs if belongs(run)], by_menu)
     yield _answer("chosen among all that were tried - base", runs, by_default)
+    for count in (100, 20):
+        yield _answer(f"... on {count} validation documents", runs, kept_by(count))
     world = [run for run in runs if run.setting in WORLD]
     yield _answer("vote - base", world, always("vote"))
     yield _answer("vote - control", world, always("vote"), "control")
@@ -185,37 +182,17 @@ def checked() -> Iterator[Record]:
     rows = read_rows(EVIDENCE / "checked.csv")
     for (setting, seed), own in by_run(rows[~rows.setting.str.endswith(BY_RULES)]):
         rules = rows[(rows.setting == setting + BY_RULES) & (rows.seed == seed)]
-        for system in own.system.unique():
+        for system in CHECKED:
             exact, seen = row_of(own, system), row_of(rules, system)
             yield {
                 "regime": f"{setting}, seed {seed}",
-                "system": str(system).replace("checked_vote", "checked (vote)"),
+                "system": system.replace("checked_vote", "checked (vote)"),
                 "good": f"{100 * share(exact, 'good'):.1f}",
                 "unsupported": f"{100 * share(exact, 'unsupported'):.1f}",
                 "good by the rules": f"{100 * share(seen, 'good'):.1f}",
                 "ROUGE-1": f"{exact.r1:.1f}",
                 "words": f"{exact.words:.1f}",
             }
-
-
-def choices() -> Iterator[Record]:
-    """What other rules of the choice would have kept."""
-    for label, rule in RULES.items():
-        runs = [run for run in planned() if rule(run) is not None]
-        kept = [(run.test[rule(run) or "base"], run.test["base"], run) for run in runs]
-        won = gains(runs, rule)
-        behind = [
-            100 * (share(run.test[run.best], "good") - share(own, "good")) for own, _, run in kept
-        ]
-        yield {
-            "rule": label,
-            "runs": f"{len(runs)}",
-            "good - base": points(won, bold=True),
-            "worst run": f"{min(won):+.1f}",
-            "below the best": f"{np.mean(behind):.1f}",
-            "ROUGE-1": f"{np.mean([own.r1 - base.r1 for own, base, _ in kept]):+.1f}",
-            "words": f"{np.mean([own.words - base.words for own, base, _ in kept]):+.1f}",
-        }
 
 
 def _length_runs() -> list[Options]:
@@ -326,7 +303,7 @@ def _sweeps() -> dict[str, dict[int, dict[str, Any]]]:
 
 # By page: each table stands below `<!-- NAME -->`.
 PAGES: dict[Path, tuple[Callable[[], Iterator[Record]], ...]] = {
-    PAGE: (answers, regimes, kinds, checked, choices, readers),
+    PAGE: (answers, regimes, kinds, checked, readers),
     Path("docs/paper.md"): (claims,),
 }
 
