@@ -81,7 +81,7 @@ def _cell(shown: Shown, column: ColumnKey, interval: bool, documents: int) -> st
     item = item_of(shown.estimates, column)
     if item is None:
         return "–"
-    if interval and column[0] == shown.picked_by:
+    if column[0] == shown.picked_by:
         return PICKED
     text = display(*column).text(item.mean)
     text += f" {ends(column, item)}" if interval else ""
