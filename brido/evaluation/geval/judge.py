@@ -160,7 +160,7 @@ class GEval:
                 if looser is None:
                     raise FormatRefused(f"{refused}: set {_KEY} to auto or never") from None
                 key, how = ("json_object", "any JSON") if looser else ("never", "plain text")
-                say(f"{refused}: now {how} is asked for ({_KEY}: {key} does so at once)")
+                say(f"warning: {refused}: now {how} is asked for ({_KEY}: {key} does so at once)")
         return way
 
     def _collect(
