@@ -182,6 +182,11 @@ def run_command(main: Callable[[], None]) -> None:
             for cause in causes(error):
                 if isinstance(cause, KeyboardInterrupt):
                     _interrupted(cause)
+                if isinstance(cause, MemoryError):
+                    _end(
+                        f"error: the memory does not suffice (or `ulimit -v` is reached); {_KEPT}",
+                        2,
+                    )
             # Files that are not ours, such as a library's cache, grow as well.
             if isinstance(error, OSError) and is_disk_full(error):
                 _end(

@@ -140,9 +140,7 @@ def test_too_few_documents_matter_where_information_is_asked_for(tmp_path, monke
     likelihood.measure(load_params(), ["validation"], prior=False)
     (first, *_) = pq.read_table(paths.likelihood("validation")).to_pylist()
     assert first["prior"] is None
-    with pytest.raises(
-        BridoError, match=r"likelihood.others: each document needs 7 other"
-    ):
+    with pytest.raises(BridoError, match=r"likelihood.others: each document needs 7 other"):
         likelihood.measure(load_params(), ["validation"], prior=True)
 
 

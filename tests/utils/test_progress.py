@@ -56,6 +56,10 @@ def test_a_program_that_imports_brido_hears_its_warnings_and_may_ask_for_the_res
         assert (done.stdout, done.stderr) == ("", heard)
 
 
+def raised(error):
+    raise error
+
+
 def test_a_librarys_file_on_a_full_disk_is_a_sentence_too(capsys):
     def main(number=errno.ENOSPC):
         raise OSError(number, os.strerror(number), "/cache/kernel")
@@ -65,5 +69,10 @@ def test_a_librarys_file_on_a_full_disk_is_a_sentence_too(capsys):
     assert caught.value.code == 2
     said = capsys.readouterr().err
     assert said.startswith("error: /cache/kernel cannot be written (No space left on device): free")
+    for full in (MemoryError(), ValueError()):
+        full.__cause__ = MemoryError() if isinstance(full, ValueError) else None
+        with pytest.raises(SystemExit, match="2"):
+            run_command(lambda full=full: raised(full))
+        assert capsys.readouterr().err.startswith("error: the memory does not suffice")
     with pytest.raises(PermissionError):
         run_command(lambda: main(errno.EACCES))
