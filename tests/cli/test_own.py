@@ -13,7 +13,7 @@ from own_articles import abstracts, dialogues, write_csv, write_jsonl
 from tiny_chat import CHATML, chat_tokenizer, tiny_llama
 from tiny_models import SPECIAL, tiny_bart, word_tokenizer
 
-from brido.cli.init import command, limits, model, plan, room, settings, speed, write
+from brido.cli.init import checks, command, limits, model, plan, room, settings, speed, write
 from brido.cli.init.data import Data, look
 from brido.models import gguf
 from brido.models.checkpoint import save
@@ -56,6 +56,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(write, "measure_speed", lambda *given: FAST)
     monkeypatch.setattr(model, "find_spec", lambda name: None)
     monkeypatch.setattr(gguf, "find_spec", lambda name: None)
+    monkeypatch.setattr(checks, "seconds_a_pair", lambda tokens: 0.1)
     return tmp_path
 
 

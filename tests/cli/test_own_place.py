@@ -12,7 +12,7 @@ import pytest
 from dvc_project import copy_project, environment, run
 from own_articles import abstracts, write_jsonl
 
-from brido.cli.init import command, write
+from brido.cli.init import checks, command, write
 from brido.settings.load import load_params
 from brido.utils.commands import invoke
 from brido.utils.errors import BridoError
@@ -38,6 +38,7 @@ def home(tmp_path: Path, clone: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     write_jsonl(tmp_path / "a.jsonl", abstracts(70))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(write, "checkout", lambda: clone)
+    monkeypatch.setattr(checks, "seconds_a_pair", lambda tokens: 0.1)
     return tmp_path
 
 
