@@ -127,30 +127,45 @@ def verdict_of(
     chosen, control = choice.chosen, params.control
     measures = column_of(params.measures) if params.measures else None
     rivals = [name for name in params.variants if params.picked_by(name) or params.asked_of(name)]
+    trained = best_trained(params, choice)
     notes = {control: "shuffled", chosen: "kept"}
-    names = dict.fromkeys(["base", chosen, *rivals, *filter(None, [control])])
+    names = dict.fromkeys(["base", chosen, *rivals, *filter(None, [trained, control])])
     scores = {name: read_scores(paths.evaluation(name)) for name in names}
     shown = {
         name: Shown(estimate(own, params.report), notes.get(name, ""), picked_by(params, name))
         for name, own in scores.items()
     }
+    pairs: list[tuple[str | None, str]]
     pairs = [(chosen, other) for other in names if other != chosen]
-    pairs += [(control, "base")] if control and (control, "base") not in pairs else []
+    pairs += [(control, "base"), (trained, control)] if control else []
     differences: dict[str, Estimates] = {
         f"{one} - {other}": difference(scores[one], scores[other], params.report)
         for one, other in pairs
+        if one and other
     }
     exact = find_metric(by[0]).needs_facts
     is_blind = blind(seen.get(by[0]), exact)
     comparable = [name for name in rivals if picked_by(params, name) != (measures or by)[0]]
     systems = {name: one.estimates for name, one in shown.items()}
     lines = verdict(
-        choice.plain(), by, systems, differences, control, comparable, measures, is_blind
+        choice.plain(), by, systems, differences, control, comparable, measures, is_blind, trained
     )
     first = seen_line(seen, by[0], exact)
     who = measured_by(by[0], measures[0] if measures else None, exact)
     use = [USE] if item_of(systems[chosen], by) else []
     return [" ".join(filter(None, [first, who])), *lines, *use], verdict_table(shown, by, measures)
+
+
+def best_trained(params: Params, choice: Choice) -> str | None:
+    """The tuned system that is best on validation documents, the control aside; None without one.
+
+    Among those that meet the conditions of the choice, if any does.
+    """
+    sign = -1 if display(*column_of(str(params.decides))).better == "lower" else 1
+    rows = [one for one in choice.rows if one.name in params.tuned and one.name != params.control]
+    rows = [one for one in rows if not one.left_out] or rows
+    best = max(rows, key=lambda one: sign * np.nan_to_num(one.difference), default=None)
+    return best.name if best else None
 
 
 if __name__ == "__main__":

@@ -35,24 +35,28 @@ def verdict(
     rivals: Sequence[str] = (),
     measures: ColumnKey | None = None,
     blind: bool = False,
+    trained: str | None = None,
 ) -> list[str]:
     """What follows, a line each: keep what and why, is it good enough, what others say of that.
 
     choice: the content of metrics/choice.json. by: the column that decided. systems, differences:
-    of test documents, by `NAME` and by `NAME - OTHER`; differences of the chosen system to base, to
-    the control and to each of `rivals`, and of the control to base. control: its name, None if none
+    of test documents, by `NAME` and by `NAME - OTHER`; differences of the chosen system to all
+    others, of `trained` to the control, and of the control to base. control: its name, None if none
     was trained. rivals: systems that nothing was trained for, beside base. measures: a column of
     another check than the one that decided. blind: the check that decided cannot tell good from bad
-    on these texts.
+    on these texts. trained: the best system that training made, the control aside.
     """
     chosen = choice["chosen"]
     lines = [
         _keep(choice, by),
         _good_enough(chosen, by, systems, differences, blind),
         _measured(chosen, measures, systems, differences),
-        _against_control(chosen, by, differences, control),
-        *(_against_rival(chosen, rival, measures or by, differences)
+        _against_control(chosen, by, differences, control, trained),
+        *(_against(chosen, rival, "which trains nothing", measures or by, differences)
           for rival in rivals if rival != chosen),
+        trained and _against(
+            chosen, trained, "the best that training made", measures or by, differences
+        ),
         coverage_warning(systems, chosen, by),
     ]  # fmt: skip
     return [line for line in lines if line]
@@ -173,17 +177,20 @@ def _measured(
     return f"{text}: {said[direction(gap, *measures)]}."
 
 
-def _against_rival(
-    chosen: str, rival: str, column: ColumnKey, differences: Mapping[str, Estimates]
+def _against(
+    chosen: str,
+    other: str,
+    what: str,
+    column: ColumnKey,
+    differences: Mapping[str, Estimates],
 ) -> str | None:
-    """How the kept system stands beside one that nothing was trained for."""
-    gap = item_of(differences.get(f"{chosen} - {rival}", {}), column)
+    """How the kept system stands beside another one, `what` it is; None of itself."""
+    gap = item_of(differences.get(f"{chosen} - {other}", {}), column)
     if gap is None:
         return None
     said = {1: "better", -1: "worse", 0: "no clear difference"}[direction(gap, *column)]
     return (
-        f"`{chosen}` against `{rival}`, which trains nothing: {column_name(column)} "
-        f"{_gap(column, gap)}, {said}."
+        f"`{chosen}` against `{other}`, {what}: {column_name(column)} {_gap(column, gap)}, {said}."
     )
 
 
@@ -192,6 +199,7 @@ def _against_control(
     by: ColumnKey,
     differences: Mapping[str, Estimates],
     control: str | None,
+    trained: str | None,
 ) -> str:
     """Whether the order of the candidates did anything that shuffled scores did not."""
     if control is None:
@@ -201,7 +209,8 @@ def _against_control(
         )
     if chosen == control:
         return f"`{control}`, whose scores are shuffled, is kept: no order did better."
-    first, second = (control, "base") if chosen == "base" else (chosen, control)
+    own = trained or (chosen if chosen != "base" else None)
+    first, second = (own, control) if own else (control, "base")
     gap = item_of(differences.get(f"{first} - {second}", {}), by)
     if gap is None:
         return f"`{control}`, the same scores shuffled, was not measured."

@@ -107,6 +107,15 @@ def test_what_measures_may_say_the_opposite_or_nothing():
     assert "measures nothing of `brio`" in told(choice(), measures=READ_GOOD)[2]
 
 
+def test_what_training_made_stands_beside_a_kept_system_that_trains_nothing():
+    gaps = GAPS | {"base - brio": numbers(good=(-0.05, -0.09, -0.01))}
+    lines = told(choice("base"), gaps, trained="brio")
+    assert "`brio` against `control`: good +5.0 [+1.0, +9.0], better." in lines
+    best = "`base` against `brio`, the best that training made: good -5.0 [-9.0, -1.0], worse."
+    assert best in lines
+    assert "the best that training made" not in " ".join(told(choice(), trained="brio"))
+
+
 def test_a_blind_check_is_not_believed_and_a_picked_system_not_chosen_by_what_picked_it():
     assert "brido read" not in told(choice())[1]
     assert "brido read" in told(choice(), blind=True)[1]

@@ -144,7 +144,10 @@ def test_base_stays_where_nothing_is_clearly_better(project):
     assert (choice["chosen"], choice["best"]) == ("base", "vote")
     assert weights_of(paths.CHOSEN) == weights_of(paths.checkpoint("base"))
     assert read_usage(paths.CHOSEN).system == "base"
-    assert choice["verdict"][3].startswith("`control` against `base`: good")
+    # What training made stands beside it all the same.
+    assert choice["verdict"][3].startswith("`vote` against `control`: good")
+    assert "`base` against `vote`, the best that training made: good" in choice["verdict"][4]
+    assert choice["table"][0][1:] == ["base (kept)", "vote", "control (shuffled)"]
 
 
 def test_rouge_and_length_leave_systems_out(project):

@@ -158,7 +158,8 @@ def _option(key: str) -> str:
 
 
 def tell(model: ChosenModel, guided: bool) -> None:
-    """Say which model writes, and the first sentence of what its run found."""
+    """Say which model writes, and why its run kept it."""
     say(f"summarize: {model.about}{', guided by the other documents' * guided}")
-    for line in model.usage.verdict.splitlines()[:1]:
-        say(f"summarize: {line}")
+    for line in model.usage.verdict.splitlines():
+        if line.startswith("Keep"):
+            say(f"summarize: {line}")
