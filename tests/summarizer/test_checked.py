@@ -82,11 +82,12 @@ def usage():
 
 @pytest.mark.parametrize("pick", ["likelihood", "vote"])
 def test_stage_vary_picks_what_an_obvious_version_picks(project, monkeypatch, arbitrary, pick):
-    project({"pick": pick})
+    # The exponent of the length decides among candidates too: here longer ones are less likely.
+    project({"pick": pick}, decoding={"length_penalty": -1.5})
     rows = decoded(monkeypatch)
     reading = ReadingSettings(max_source_tokens=20)
     language = LanguageModel.load(paths.checkpoint("base"), reading)
-    own = SearchSettings(num_beams=3, length_penalty=2.0, max_length=15, early_stopping=True)
+    own = SearchSettings(num_beams=3, length_penalty=-1.5, max_length=15, early_stopping=True)
     diverse = SearchSettings(
         num_beams=8, num_beam_groups=4, diversity_penalty=0.5, max_length=12, early_stopping=True
     )
@@ -112,7 +113,7 @@ def test_stage_vary_picks_what_an_obvious_version_picks(project, monkeypatch, ar
             elif electable:
                 written = language.write([texts], read, 99)
                 values = candidate_log_likelihood(
-                    language.model, read.ids, read.mask, written.ids, 2.0, written.lengths
+                    language.model, read.ids, read.mask, written.ids, -1.5, written.lengths
                 )
                 text = texts[max(electable, key=values[0].tolist().__getitem__)]
         counts[what] += 1
