@@ -184,6 +184,8 @@ def checked() -> Iterator[Record]:
         rules = rows[(rows.setting == setting + BY_RULES) & (rows.seed == seed)]
         for system in CHECKED:
             exact, seen = row_of(own, system), row_of(rules, system)
+            if exact is None:
+                continue
             yield {
                 "regime": f"{setting}, seed {seed}",
                 "system": system.replace("checked_vote", "checked (vote)"),
