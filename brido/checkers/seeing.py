@@ -170,8 +170,8 @@ def sensitivity(
         BridoError: there is no metric of that name, or it says nothing about support.
 
     Example:
-        >>> found = sensitivity("mentions", ["Ann met Bo on May 5.", "Cy paid 30 euros."],
-        ...                     ["Yesterday Ann met Bo on May 5.", "Here Cy paid 30 euros."])
+        >>> texts = ["In town Ann met Bo on May 5.", "In town Cy paid Di 30 euros."]
+        >>> found = sensitivity("mentions", texts, texts)
         >>> str(found.noticed["changed number"]), str(found.noticed["swapped names"])
         ('100 %', '0 %')
     """

@@ -140,7 +140,7 @@ def content() -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in files if path.is_file()}
 
 
-@pytest.mark.parametrize(("damage", "stage", "message"), CASES, ids=str)
+@pytest.mark.parametrize(("damage", "stage", "message"), CASES, ids=[case[2] for case in CASES])
 def test_it_is_named_and_nothing_is_written(
     finished: Path, monkeypatch: pytest.MonkeyPatch, damage: Damage, stage: tuple[str, ...], message
 ):
