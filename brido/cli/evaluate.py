@@ -10,7 +10,7 @@ import click
 import numpy as np
 
 from brido.cli.rows import good_rows
-from brido.cli.shared import max_bad_option, output_options
+from brido.cli.shared import Function, max_bad_option, output_options
 from brido.utils.blank import is_blank
 from brido.utils.errors import BridoError, parsing
 from brido.utils.ids import Ids, id_text
@@ -21,22 +21,31 @@ from brido.utils.progress import Progress, say
 _SAMPLES, _CONFIDENCE = 1000, 0.95
 
 
+def metric_options(function: Function) -> Function:
+    """Add METRIC, FILE and the options of its settings."""
+    for option in (
+        click.option("--dry-run", is_flag=True, help="Print calls, tokens, cost; ask nobody."),
+        click.option(
+            "-S",
+            "--set",
+            "changes",
+            multiple=True,
+            metavar="KEY=VALUE",
+            help="Change a key of evaluation.METRIC or runtime. A name alone is a key of the "
+            "metric, else of runtime.endpoint. Repeatable.",
+        ),
+        click.option(
+            "--params", type=click.Path(path_type=Path), help="A params.yaml with these settings."
+        ),
+        click.argument("file", default="-"),
+        click.argument("metric"),
+    ):
+        function = option(function)
+    return function
+
+
 @click.command("evaluate")
-@click.argument("metric")
-@click.argument("file", default="-")
-@click.option(
-    "--params", type=click.Path(path_type=Path), help="A params.yaml with these settings."
-)
-@click.option(
-    "-S",
-    "--set",
-    "changes",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="Change a key of evaluation.METRIC or runtime. A name alone is a key of the metric, else "
-    "of runtime.endpoint. May be repeated.",
-)
-@click.option("--dry-run", is_flag=True, help="Print calls, tokens and cost, without asking.")
+@metric_options
 @max_bad_option
 @output_options("Also write a line for each row (.jsonl or .jsonl.gz; -: stdout).")
 def command(

@@ -4,25 +4,12 @@ from pathlib import Path
 
 import click
 
-from brido.cli.evaluate import read_inputs, read_settings
+from brido.cli.evaluate import metric_options, read_inputs, read_settings
 from brido.cli.shared import max_bad_option
 
 
 @click.command("sensitivity")
-@click.argument("metric")
-@click.argument("file", default="-")
-@click.option(
-    "--params", type=click.Path(path_type=Path), help="A params.yaml with these settings."
-)
-@click.option(
-    "-S",
-    "--set",
-    "changes",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="Change a key of evaluation.METRIC or runtime, as of `brido evaluate`. Repeatable.",
-)
-@click.option("--dry-run", is_flag=True, help="Print calls, tokens and cost, without asking.")
+@metric_options
 @click.option("--seed", default=0, help="Decides which errors are planted.")
 @max_bad_option
 def command(
