@@ -80,6 +80,7 @@ def command(files: tuple[str, ...], **options: Any) -> None:
            cut         share of the document's tokens that the model did not read
            unsupported numbers and names that the document does not hold, with their places
            agreement   with --candidates: mean similarity with the other candidates
+           log_probability  where the model's own search wrote it, unguided: mean log p a token
            passes      with --checked: false: neither the summary nor a candidate passed
 
     Summaries go to --output or stdout, everything else to stderr. Lines that were written stay:
