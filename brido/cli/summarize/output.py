@@ -90,6 +90,7 @@ class Output:
             done += len(chunk)
         if len(self.rows) > done:
             raise self._other_documents
+        self._go_on(done)
 
     @property
     def _other_documents(self) -> BridoError:
@@ -99,9 +100,10 @@ class Output:
 
     def _go_on(self, done: int) -> None:
         """Cut off what stands behind so many lines."""
-        if not self.rows:
+        if self.path is None:
             return
-        say(f"summarize: {done:,} documents are done already, in {self._partial}")
+        if self.rows:
+            say(f"summarize: {done:,} documents are done already, in {self._partial}")
         with self._writing():
             self._file.truncate(self._ends[done])
         del self.rows[done:]
