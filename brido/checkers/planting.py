@@ -76,6 +76,8 @@ def _changed(document: str, reference: str, rng: random.Random) -> str | None:
     if not digits:
         value = float(min(one.values))
         free = [value + more for more in range(1, 20) if f"{value + more:g}" not in known]
+        if not free:
+            return None
         return reference[: one.start] + f"{rng.choice(free):g}" + reference[one.end :]
     for _ in range(20):
         place = rng.choice(digits)

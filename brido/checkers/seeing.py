@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from brido.checkers.mentions import text_mentions
 from brido.checkers.planting import KINDS, planted
+from brido.utils.errors import ArgumentError
 
 # Of these a check of facts must see some; a summary of another document is seen by most.
 THAT_MATTER = ("swapped names", "changed number", "invented name")
@@ -166,7 +167,7 @@ def sensitivity(
     error where its mark falls.
 
     Raises:
-        ValueError: there are fewer than two documents, or not as many references.
+        ArgumentError: there are fewer than two documents, or not as many references.
         BridoError: there is no metric of that name, or it says nothing about support.
 
     Example:
@@ -176,7 +177,7 @@ def sensitivity(
         ('100 %', '0 %')
     """
     if len(documents) != len(references) or len(documents) < 2:
-        raise ValueError(
+        raise ArgumentError(
             f"sensitivity needs two documents at least and a reference for each, and got "
             f"{len(documents)} and {len(references)}"
         )

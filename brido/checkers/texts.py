@@ -46,7 +46,7 @@ def check_texts(
 
     Example:
         >>> from brido.checkers.registry import by_mentions
-        >>> source = Source("A lorry hit a wall in Ashwick.")
+        >>> source = SourceText("A lorry hit a wall in Ashwick.")
         >>> check_texts([source], [["A lorry hit Colham."]], by_mentions)
         [{'support': [0.0], 'unsupported': [1], 'words': [4], 'whole': [True], 'copied': [0.5]}]
     """

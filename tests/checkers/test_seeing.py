@@ -87,6 +87,12 @@ def test_each_error_is_one_and_the_same_seed_plants_the_same():
             assert [one.supported for one in found].count(False) == 1
 
 
+def test_a_number_stays_where_the_document_has_all_those_behind_it():
+    documents = [" ".join(f"{one}. So." for one in range(1, 40)), "There is no number here."]
+    errors = planted(documents, ["They wrote three points.", "Nothing was counted."])
+    assert "changed number" not in {kind for _, kind, _ in errors}
+
+
 def test_shares_have_wilson_s_interval():
     low, high = Share(0, 20).interval
     assert (round(low, 3), round(high, 3)) == (0.0, 0.161)

@@ -26,6 +26,9 @@ def test_the_command_prints_what_a_check_sees(tmp_path, capsys):
     assert "not swapped names (0 %)" in printed
     with pytest.raises(BridoError, match="mentions, .*geval"):
         invoke(sensitivity.command, ["rouge", str(file)])
+    file.write_text(json.dumps(ROWS[0]))
+    with pytest.raises(BridoError, match="two documents"):
+        invoke(sensitivity.command, ["mentions", str(file)])
 
 
 def test_summaries_of_a_run_are_printed_beside_their_documents(finished_run, monkeypatch, capsys):
