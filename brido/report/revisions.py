@@ -117,7 +117,7 @@ def compare(old: Revision, new: Revision, settings: ReportSettings) -> str:
         first, second = (_of(one.scores[role], shared) for one in (old, new))
         rows += _rows(label, first, second, new.by, settings)
         noted |= dict.fromkeys(_measured_otherwise(first, second))
-    left_out = max(len(old.documents), len(new.documents)) - len(shared)
+    left_out = len(old.documents) + len(new.documents) - 2 * len(shared)
     note = (
         f"{len(shared):,} test documents; differences are paired, with "
         f"{100 * settings.confidence:g} % bootstrap intervals over documents."

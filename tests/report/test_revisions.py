@@ -98,6 +98,16 @@ def test_documents_that_only_one_of_them_has_are_left_out_and_nobody_stands_twic
     lines = told("main", WORKSPACE).splitlines()
     assert lines[-1].startswith("20 test documents;")
     assert lines[-1].endswith("10 documents that only one of them has are left out.")
+    # The others of main, and as many of the workspace, whose ids are those of other documents.
+    rows = [
+        {"id": f"d{place}", "document": f"{text} {place}.", "summary": "s", "references": ["s"]}
+        for place, text in enumerate(5 * ["The text"] + 15 * ["Another text"])
+    ]
+    write_table(Path("data/corpus/test.parquet"), [rows], CORPUS)
+    note = told("main", WORKSPACE).splitlines()[-1]
+    assert note.startswith("5 test documents;")
+    assert note.endswith("40 documents that only one of them has are left out.")
+    documents(size=20)
     alone = told(WORKSPACE, WORKSPACE).splitlines()[2:]
     assert [line.split()[0] for line in alone if line[:1].isalpha()] == ["base"]
     # Of these 20 base had 15 good ones, and has 10.
