@@ -15,8 +15,8 @@ class Summary:
     unsupported: the numbers and names that the whole document does not hold, with their places in
     `text` (an approximation, see `brido.checkers.mentions`). agreement: the mean similarity of an
     elected summary with the other candidates, 0 to 1; None without candidates. flaw: why the text
-    is not whole by the rules of `brido.checkers.wholeness` ("words repeated", "a loop", "no end",
-    "too long for its document"), "" where it is.
+    is not whole by the rules of `brido.checkers.wholeness` (one of its REASONS: "no sentence",
+    "repeats", "cut", "too long"), "" where it is.
     log_probability: the model's mean log p a token of the summary, in nats, its end included (a
     forced token counts as 0); None of a blank document, and where other documents guide the search
     or a candidate is the summary: there a beam's score is another. passes: whether it passes the

@@ -99,13 +99,13 @@ def test_columns_of_the_user_stand_before_those_that_are_added(tmp_path, model, 
 
 def test_texts_that_are_not_whole_are_counted(tmp_path, model, capsys, monkeypatch):
     def repeating(self, chunk, checked):
-        return [Summary("A cat cat sat.", flaw="words repeated") for _ in chunk]
+        return [Summary("A cat cat sat.", flaw="repeats") for _ in chunk]
 
     monkeypatch.setattr(SummaryWriter, "write", repeating)
     (tmp_path / "a.txt").write_text("\n".join(TEXTS))
     assert summarize("a.txt", "--model", model, *SPEED) == 0
     out, err = capsys.readouterr()
-    assert {row["flaw"] for row in lines(out)} == {"words repeated"}
+    assert {row["flaw"] for row in lines(out)} == {"repeats"}
     assert "7 not whole" in err
 
 

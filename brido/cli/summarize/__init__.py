@@ -76,7 +76,7 @@ def command(files: tuple[str, ...], **options: Any) -> None:
     Writes id          the row's id, else its number
            summary     of the document, white space in its lines tidied as in the pipeline
            ended       false: the summary stops at the length limit
-           flaw        words repeated, a loop, no end, too long for its document; or empty
+           flaw        no sentence, repeats, cut, too long (for its document); or empty
            cut         share of the document's tokens that the model did not read
            unsupported numbers and names that the document does not hold, with their places
            agreement   with --candidates: mean similarity with the other candidates
