@@ -20,7 +20,7 @@ from brido.work.worker import usable_cores
 from stages.seconds import SHOWN_LATER, begin_run
 
 # What the lanes have in common; `dvc repro` makes what these need.
-SHARED = ("pairwise", "support", "likelihood")
+SHARED = ("sensitivity", "pairwise", "support", "likelihood")
 # Waits where another lane's `dvc` writes DVC's own files.
 _DVC = ("dvc", "--wait-for-lock", "repro")
 
