@@ -24,7 +24,7 @@ def seen_line(seen: Mapping[str, Sensitivity], check: str, exact: bool = False) 
         return None
     text = f"{found.sentence(check, 'the references' if exact else 'your own summaries')}."
     if exact and found.unsupported.count:
-        return f"{text} They do tell what their documents do not."
+        return f"{text} The references do say more than their documents."
     if not blind(found, exact):
         return text
     others = [name for name, one in seen.items() if name != check and one.answers]
