@@ -6,6 +6,7 @@ document's summary.
 """
 
 import random
+import re
 from collections.abc import Iterator, Sequence
 
 from brido.checkers.mentions import capitalised_spans, placeholders, speakers_of
@@ -52,17 +53,25 @@ def names_of(text: str) -> list[str]:
 
 def _swapped(reference: str, names: Sequence[str], rng: random.Random) -> str | None:
     """Two names of the reference change places, or its one name becomes another of the document."""
-    there = [name for name in names if name in reference]
-    others = [name for name in names if name not in reference]
+    there = [name for name in names if _whole(name).search(reference)]
     if len(there) >= 2:
         first, second = rng.sample(there, 2)
         if first in second or second in first:
             return None
-        hidden = reference.replace(first, "\0")
-        return hidden.replace(second, first).replace("\0", second)
-    if there and others:
-        return reference.replace(there[0], rng.choice(others))
+        hidden = _whole(first).sub("\0", reference)
+        return _whole(second).sub(lambda _: first, hidden).replace("\0", second)
+    # A longer form of its name is no other one.
+    others = [name for name in names if name not in reference and there and there[0] not in name]
+    if others:
+        other = rng.choice(others)
+        return _whole(there[0]).sub(lambda _: other, reference)
     return None
+
+
+def _whole(name: str) -> re.Pattern[str]:
+    """A name that is no part of a longer word, in scripts that have capitals."""
+    edge = r"\w" if name[0].lower() != name[0].upper() else "(?!)"
+    return re.compile(rf"(?<!{edge}){re.escape(name)}(?!{edge})")
 
 
 def _changed(document: str, reference: str, rng: random.Random) -> str | None:

@@ -87,6 +87,19 @@ def test_each_error_is_one_and_the_same_seed_plants_the_same():
             assert [one.supported for one in found].count(False) == 1
 
 
+@pytest.mark.parametrize(
+    ("document", "reference", "swapped"),
+    [
+        ("Yes, Al met Di.", "Also Al saw Di.", "Also Di saw Al."),  # no part of a word
+        ("Yes, Ann Lee is Ann.", "So Ann came.", None),  # the same person
+        ("#A#: So. #B#: Yes.", "So the#A#s saw #B#.", "So the#B#s saw #A#."),
+    ],
+)
+def test_names_are_swapped_whole(document, reference, swapped):
+    errors = {kind: text for _, kind, text in planted([document, "-"], [reference, "-"])}
+    assert errors.get("swapped names") == swapped
+
+
 def test_a_number_stays_where_the_document_has_all_those_behind_it():
     documents = [" ".join(f"{one}. So." for one in range(1, 40)), "There is no number here."]
     errors = planted(documents, ["They wrote three points.", "Nothing was counted."])
