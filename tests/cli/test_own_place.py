@@ -80,6 +80,13 @@ def test_a_project_is_a_worktree_with_its_plan_committed(home, clone, monkeypatc
             own(*where, "--train", str(home / "a.jsonl"))
 
 
+def test_the_folder_of_a_check_counts_from_where_the_command_was_given(home, monkeypatch) -> None:
+    (home / "mini").mkdir()
+    own("my/run", "--train", "a.jsonl", "--check", "mini")
+    monkeypatch.chdir(home / "my/run")
+    assert load_params().evaluation.minicheck.model == str(home / "mini")
+
+
 def test_a_second_project_of_that_name_has_another_branch(home, clone) -> None:
     (clone / "stages/mine.py").touch()
     for name in ("a/same", "b/same"):

@@ -23,6 +23,7 @@ _DECODER = 1.1
 _BATCH = 4
 # Tokens of a chunk of a document: of 500 words.
 _CHUNK = 700
+CHECKS = ("mentions", "minicheck")
 # A check may take this share of the minutes of a run to be proposed.
 _SHARE = 0.5
 
@@ -60,7 +61,7 @@ def choose_check(
     """
     model = MiniCheckModel().model
     folder = user_path(named or "")
-    if named not in (None, "mentions", "minicheck"):
+    if named not in (None, *CHECKS):
         if not folder.is_dir():
             raise BridoError(
                 f"--check: {named} is neither mentions nor minicheck nor the folder of a MiniCheck "

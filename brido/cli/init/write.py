@@ -7,7 +7,7 @@ import click
 import torch
 from ruamel.yaml import YAML
 
-from brido.cli.init.checks import choose_check
+from brido.cli.init.checks import CHECKS, choose_check
 from brido.cli.init.data import Data, look
 from brido.cli.init.limits import Limits, find_limits
 from brido.cli.init.model import Model, another_model, find_model
@@ -52,6 +52,8 @@ def write(
         check_place(folder, root)
         given = {split: [_whole(path) for path in paths] for split, paths in given.items()}
         model = _whole(model) if model and user_path(model).exists() else model
+        if check and check not in CHECKS and user_path(check).is_dir():
+            check = _whole(check)
     elif not (Path("dvc.yaml").is_file() and Path("stages").is_dir()):
         raise BridoError(
             f"{root} is not a clone of BRIDO: name a folder for a project (`brido init --train "
