@@ -54,7 +54,7 @@ KINDS = {
 }
 # A run's rows judged by the rules of any text, beside those of the exact judge.
 BY_RULES = ", by the rules"
-CHECKED = ("base", "checked", "vote", "checked_vote", "information", "control")
+CHECKED = ("base", "checked", "vote", "checked_vote", "information")
 # Of the readings; `_long`: with a length penalty that makes it as long as base.
 SYSTEMS = ("base", "vote", "vote_long", "guided", "control", "control_long")
 # The runs of the world; the others are of real text.
@@ -189,6 +189,7 @@ def checked() -> Iterator[Record]:
             record |= {
                 f"{setting}, seed {seed}: good": f"{100 * share(exact, 'good'):.1f}",
                 f"by the rules ({seed})": f"{100 * share(seen, 'good'):.1f}",
+                f"sound ({seed})": f"{100 * exact.sound:.1f}",
                 f"unsupported ({seed})": f"{100 * share(exact, 'unsupported'):.1f}",
                 f"ROUGE-1 ({seed})": f"{exact.r1:.1f}",
             }
