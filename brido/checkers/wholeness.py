@@ -56,17 +56,13 @@ def why_not_whole(
     return _broken_rule(text, reference, document)
 
 
-def whole_by_rules(text: str, reference: str | None = None, document: str = "") -> bool:
+def _broken_rule(text: str, reference: str | None, document: str) -> str:
     """An approximation without a model: length against the reference, repetition, an end.
 
-    A text without a word is not whole. Without a reference it has to end, and is no longer than
-    half of the document if that is given: who repeats a document summarizes nothing. Beside a
-    reference that does not end in a full stop (a headline) it need not end.
+    Without a reference a text has to end, and is no longer than half of the document if that is
+    given: who repeats a document summarizes nothing. Beside a reference that does not end in a full
+    stop (a headline) it need not end.
     """
-    return not _broken_rule(text, reference, document)
-
-
-def _broken_rule(text: str, reference: str | None, document: str) -> str:
     words = text.lower().split()
     if not words:
         return "no sentence"

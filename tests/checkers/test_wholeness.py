@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from brido.checkers.registry import by_mentions
 from brido.checkers.texts import SourceText, check_texts
-from brido.checkers.wholeness import copied_share, is_whole, whole_by_rules
+from brido.checkers.wholeness import copied_share, is_whole
 from brido.corpus.settings import WorldSettings
 from brido.evaluation import Inputs
 from brido.evaluation.registry import find_metric
@@ -46,20 +46,20 @@ REFERENCE = "A lorry hit a wall in Ashwick on Monday."
     ],
 )
 def test_the_rules_one_by_one(text, whole):
-    assert whole_by_rules(text, REFERENCE) == whole
+    assert is_whole(text, REFERENCE, None) == whole
 
 
 @pytest.mark.parametrize(("words", "whole"), [(3, False), (4, True), (16, True), (17, False)])
 def test_half_and_twice_the_reference_are_allowed(words, whole):
     text = " ".join(f"word{n}" for n in range(words)) + "."
-    assert whole_by_rules(text, "A lorry hit a wall in Ashwick today.") == whole
+    assert is_whole(text, "A lorry hit a wall in Ashwick today.", None) == whole
 
 
 def test_what_the_reference_does_not_say_is_not_asked():
-    assert whole_by_rules("A bus crashed.")
-    assert not whole_by_rules("A bus crashed")
-    assert whole_by_rules("Bus hits tree in Colham", "Lorry hits wall in Ashwick")
-    assert whole_by_rules("A bus crashed.", "  ")
+    assert is_whole("A bus crashed.", None, None)
+    assert not is_whole("A bus crashed", None, None)
+    assert is_whole("Bus hits tree in Colham", "Lorry hits wall in Ashwick", None)
+    assert is_whole("A bus crashed.", "  ", None)
 
 
 @pytest.mark.parametrize(
@@ -70,10 +70,9 @@ def test_what_the_reference_does_not_say_is_not_asked():
 def test_without_a_reference_it_is_half_of_its_document_at_most(words, of_document, whole):
     text = " ".join(f"word{n}" for n in range(words)) + "."
     document = " ".join(f"word{n}" for n in range(of_document))
-    assert whole_by_rules(text, None, document) == whole
     assert is_whole(text, None, None, document) == whole
-    assert whole_by_rules(text, text, document), "a reference says how long it may be"
-    assert whole_by_rules(text)
+    assert is_whole(text, text, None, document), "a reference says how long it may be"
+    assert is_whole(text, None, None)
     (row,) = check_texts([SourceText(document)], [[text]], by_mentions)
     assert row["whole"] == [whole]
 
@@ -138,6 +137,6 @@ def test_the_metric_says_good_of_texts_that_are_not_the_worlds():
 def test_a_script_without_spaces_has_lengths_too():
     reference = "東京で三人が死亡した。"
     document = "昨日、東京で三人が死亡し、警察が原因を調べている。現場は封鎖された。"
-    assert whole_by_rules(reference, reference, document)
-    assert not whole_by_rules("東。", reference, document)
-    assert not whole_by_rules(document, reference, document)
+    assert is_whole(reference, reference, None, document)
+    assert not is_whole("東。", reference, None, document)
+    assert not is_whole(document, reference, None, document)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 
-from brido.checkers.wholeness import whole_by_rules
+from brido.checkers.wholeness import is_whole
 from brido.rouge import rouge_matrix, similarity_batch, similarity_matrix
 from brido.utils.errors import ArgumentError
 from brido.utils.text import (
@@ -121,9 +121,9 @@ def test_sentences_end_at_the_ends_of_other_scripts_where_asked():
 
 @pytest.mark.parametrize("end", "。！？｡।॥؟۔።។")
 def test_a_text_that_ends_so_is_whole(end):
-    assert whole_by_rules(f"文 字{end}")
-    assert whole_by_rules(f"「文 字{end}」")
-    assert not whole_by_rules("文 字")
+    assert is_whole(f"文 字{end}", None, None)
+    assert is_whole(f"「文 字{end}」", None, None)
+    assert not is_whole("文 字", None, None)
 
 
 def test_words_that_rouge_score_breaks_or_leaves_out_are_counted():
