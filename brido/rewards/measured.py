@@ -28,7 +28,7 @@ class MetricReward:
 
     Example:
         >>> reward = MetricReward("mentions.unsupported")
-        >>> reward(["a", "a"], ["Ann won.", "Bob won."], document=["Ann ran and won."] * 2)
+        >>> reward(["a", "a"], ["So Ann won.", "So Bob won."], document=["So Ann ran."] * 2)
         [0.0, -1.0]
     """
 

@@ -28,6 +28,7 @@ ALSO = [
     "brido.training.loss.smoothed_cross_entropy",
     "brido.training.loss.combined_loss",
     "brido.vote.check.pair_accuracy",
+    "brido.checkers.texts.check_texts",
     "brido.cli.vote_check.check_rows",
     "brido.cli.score.score_row",
 ]
@@ -59,7 +60,7 @@ def engines() -> list[str]:
         name
         for name in names
         if inspect.isfunction(found(name))
-        or name.startswith(ARRAYS)
+        or name.startswith((*ARRAYS, "brido.rewards"))
         or name.rpartition(".")[2] in {"LanguageModel", *ELSEWHERE}
     ]
 
