@@ -100,11 +100,12 @@ class Sensitivity:
         return share.of >= _FEWEST and share.value > HALF
 
     def sentence(self, name: str, whose: str = "your own summaries") -> str:
-        """What the check sees, in one sentence."""
-        shares = {kind: self.noticed[kind] for kind in THAT_MATTER if self.noticed[kind].of}
+        """What the check sees, in one sentence; of fewer than five errors nothing is said."""
+        known = {kind: self.noticed[kind] for kind in THAT_MATTER}
+        shares = {kind: share for kind, share in known.items() if share.of >= _FEWEST}
         calls = f"it calls {self.unsupported} of {whose} unsupported" if self.unsupported.of else ""
         if not shares:
-            told = f"{name} found no name or number to change"
+            told = f"{name} was asked of fewer than {_FEWEST} wrong facts of each kind"
         else:
             seen = [_told(kind, share) for kind, share in shares.items() if share.value > HALF]
             unseen = [_told(kind, share) for kind, share in shares.items() if share.value <= HALF]

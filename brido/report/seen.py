@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from brido.checkers.seeing import Sensitivity
 
-READ = "`brido read` shows twenty summaries beside their documents"
+READ = "`brido read` shows twenty summaries of a run beside their documents"
 # What reads a document, where names and numbers do not suffice.
 READERS = "minicheck, qafacteval or geval"
 
