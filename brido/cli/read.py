@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from brido.utils.errors import BridoError, close_to, short
+
 if TYPE_CHECKING:
     from brido.evaluation import Inputs
 
@@ -40,6 +42,10 @@ def command(systems: tuple[str, ...], documents: int, seed: int, data: Path) -> 
     from brido.evaluation.parts import read_inputs
 
     named = [*(systems or dict.fromkeys(["base", *filter(None, [chosen_system()])]))]
+    known = [path.parent.name for path in sorted((data / "decoded").glob("*/test.parquet"))]
+    if wrong := next((name for name in named if name not in known), ""):
+        way_out = close_to(wrong, known) if known else ": `dvc repro` writes them"
+        raise BridoError(f"{data / 'decoded'} has no test summaries by {short(wrong)}{way_out}")
     corpus = data / "corpus" / "test.parquet"
     texts = {name: read_inputs(corpus, data / "decoded" / name / "test.parquet") for name in named}
     first = texts[named[0]]

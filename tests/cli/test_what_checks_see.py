@@ -46,6 +46,10 @@ def test_summaries_of_a_run_are_printed_beside_their_documents(finished_run, mon
     assert capsys.readouterr().out == printed
     invoke(read.command, ["-n", "100"])
     assert "16 of 16" in capsys.readouterr().out
+    with pytest.raises(BridoError, match="no test summaries by bass.*did you mean base"):
+        invoke(read.command, ["bass"])
+    with pytest.raises(BridoError, match="by base: `dvc repro`"):
+        invoke(read.command, ["--data", "nowhere"])
 
 
 def test_the_stage_writes_what_each_check_sees_and_the_choice_keeps_it(finished_run):
