@@ -84,10 +84,10 @@ def _changed(document: str, reference: str, rng: random.Random) -> str | None:
     digits = [place for place, sign in enumerate(old) if sign.isascii() and sign.isdigit()]
     if not digits:
         value = float(min(one.values))
-        free = [value + more for more in range(1, 20) if f"{value + more:g}" not in known]
+        free = [text for more in range(1, 20) if (text := f"{value + more:.15g}") not in known]
         if not free:
             return None
-        return reference[: one.start] + f"{rng.choice(free):g}" + reference[one.end :]
+        return reference[: one.start] + rng.choice(free) + reference[one.end :]
     for _ in range(20):
         place = rng.choice(digits)
         sign = rng.choice([sign for sign in "23456789" if sign != old[place]])

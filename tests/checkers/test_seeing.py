@@ -87,6 +87,12 @@ def test_each_error_is_one_and_the_same_seed_plants_the_same():
             assert [one.supported for one in found].count(False) == 1
 
 
+def test_a_large_number_in_words_becomes_another_one():
+    errors = planted(["-", "So it was."], ["In all two million people came.", "-"])
+    (text,) = [text for _, kind, text in errors if kind == "changed number"]
+    assert 2_000_000 < int(text.split()[2]) < 2_000_020
+
+
 @pytest.mark.parametrize(
     ("document", "reference", "swapped"),
     [
