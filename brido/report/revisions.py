@@ -96,8 +96,13 @@ def _read(name: str, files: Any) -> Revision:
 def _missing(name: str, path: str) -> str:
     if path == _CHOICE:
         return f"{name} has no {path}: its run was not finished, or its metrics are not committed"
-    again = "dvc repro" if name == WORKSPACE else f"git checkout {name} && dvc repro"
-    return f"{path} of {name} is not in DVC's cache: `dvc fetch` brings it, or `{again}` makes it"
+    way_out = "`dvc fetch` brings it, or `dvc repro` makes it"
+    if name != WORKSPACE:
+        way_out = (
+            "`dvc fetch --all-commits` brings it (an experiment: `dvc exp pull`), or "
+            f"`git checkout {name}` (an experiment: `dvc exp apply {name}`) and `dvc repro` make it"
+        )
+    return f"{path} of {name} is not in DVC's cache: {way_out}"
 
 
 def compare(old: Revision, new: Revision, settings: ReportSettings) -> str:

@@ -130,7 +130,10 @@ def test_what_cannot_be_read_says_why(project, tmp_path_factory, monkeypatch):
         read_revision("main~1")
     for kept in (".dvc/cache", "data"):
         shutil.rmtree(kept)
-    for name, way_out in (("half", "git checkout half && dvc repro"), (WORKSPACE, "`dvc repro`")):
+    for name, way_out in (
+        ("half", "`dvc exp apply half`.*`dvc repro`"),
+        (WORKSPACE, "`dvc repro`"),
+    ):
         with pytest.raises(BridoError, match=f"of {name} is not in DVC's cache: .*{way_out}"):
             read_revision(name)
     monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
