@@ -6,7 +6,7 @@ from brido.checkers.seeing import Sensitivity
 
 READ = "`brido read` shows twenty summaries of a run beside their documents"
 # What reads a document, where names and numbers do not suffice.
-READERS = "minicheck, qafacteval or geval"
+READERS = ("minicheck", "qafacteval", "geval")
 
 
 def blind(found: Sensitivity | None, exact: bool = False) -> bool:
@@ -28,7 +28,10 @@ def seen_line(seen: Mapping[str, Sensitivity], check: str, exact: bool = False) 
     if not blind(found, exact):
         return text
     others = [name for name, one in seen.items() if name != check and one.answers]
-    way_out = f"choose by {others[0]}" if others else f"measure by {READERS}"
+    *readers, last = (name for name in READERS if name != check)
+    way_out = f"measure by {', '.join(readers)} or {last}"
+    if others:
+        way_out = f"choose by {others[0]} (choice.by)"
     return f"{text} So it cannot say here which summaries are good: {READ}; or {way_out}."
 
 

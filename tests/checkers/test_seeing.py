@@ -186,6 +186,8 @@ def test_the_line_that_a_verdict_begins_with():
     assert "brido read" in alone
     assert "minicheck" in alone
     assert "choose by mentions" in seen_line({"no": blinded, "mentions": sees}, "no")
+    assert "minicheck, qafacteval or geval" in alone
+    assert "measure by minicheck or qafacteval." in seen_line({"geval": blinded}, "geval")
 
 
 def test_the_table_has_a_column_a_check():
