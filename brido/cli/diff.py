@@ -2,13 +2,10 @@
 
 import click
 
-from brido.report.revisions import WORKSPACE, compare, read_revision
-from brido.report.settings import ReportSettings
-
 
 @click.command("diff")
 @click.argument("old", metavar="[REV_A]", default="HEAD")
-@click.argument("new", metavar="[REV_B]", default=WORKSPACE)
+@click.argument("new", metavar="[REV_B]", default="workspace")
 def command(old: str, new: str) -> None:
     """Compare two runs on the same test documents: base, the kept system and the control.
 
@@ -20,4 +17,7 @@ def command(old: str, new: str) -> None:
     Example:
         brido diff main half
     """
+    from brido.report.revisions import compare, read_revision
+    from brido.report.settings import ReportSettings
+
     click.echo(compare(read_revision(old), read_revision(new), ReportSettings()))

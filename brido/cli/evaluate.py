@@ -74,9 +74,7 @@ def command(
 
     check_output(output, force)
     declared = find_metric(metric)
-    if dry_run and not declared.whole:
-        raise BridoError(f"--dry-run: {metric} asks no server, so there is nothing to count")
-    settings, runtime = read_settings(metric, params, [*changes, *["dry_run=true"] * dry_run])
+    settings, runtime = read_settings(metric, params, changes, dry_run)
     inputs = read_inputs(file, max_bad)
     try:
         found = declared.measure(inputs, settings, Progress, runtime)
@@ -92,11 +90,14 @@ def command(
     tell(f"signature: {json.dumps(found.signature, ensure_ascii=False)}")
 
 
-def read_settings(metric: str, params: Path | None, changes: Sequence[str]) -> tuple[Any, Any]:
+def read_settings(
+    metric: str, params: Path | None, changes: Sequence[str], dry_run: bool = False
+) -> tuple[Any, Any]:
     """The metric's section and section runtime: of a file or the defaults, with KEY=VALUE changes.
 
     Raises:
-        BridoError: an unknown key, a value of the wrong kind (all of them named).
+        BridoError: an unknown key, a value of the wrong kind (all of them named), or a dry run of a
+            metric that asks no server.
     """
     from brido.endpoint.settings import EndpointRuntime
     from brido.evaluation.registry import find_metric
@@ -108,7 +109,11 @@ def read_settings(metric: str, params: Path | None, changes: Sequence[str]) -> t
     if wrong := [change for change in changes if "=" not in change]:
         # They are not shown: one may be a key of the server.
         raise BridoError(f"{len(wrong)} of the -S are not KEY=VALUE: write -S model=NAME")
-    own = find_metric(metric).settings.model_fields
+    declared = find_metric(metric)
+    if dry_run and not declared.whole:
+        raise BridoError(f"--dry-run: {metric} asks no server, so there is nothing to count")
+    changes = [*changes, *["dry_run=true"] * dry_run]
+    own = declared.settings.model_fields
     raw: dict[str, Any] = read_yaml(params) if params else {}
     for change in changes:
         name, _, value = change.partition("=")

@@ -38,7 +38,7 @@ def command(
     from brido.report.seen import seen_line
     from brido.report.summary import aligned
 
-    settings, runtime = read_settings(metric, params, [*changes, *["dry_run=true"] * dry_run])
+    settings, runtime = read_settings(metric, params, changes, dry_run)
     inputs = read_inputs(file, max_bad)
     texts = (inputs.documents, inputs.summaries)
     try:
