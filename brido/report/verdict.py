@@ -143,11 +143,11 @@ def _good_enough(
     text += "."
     if documents < FEWEST:
         text += f" No number of fewer than {FEWEST} documents can be trusted."
-    if by[1] == "good":
+    if by[1] == "good" and not blind:
         text += f" {100 * (1 - item.mean):.0f} of 100 summaries are not good."
     if blind or (by[1] == "good" and item.mean < _READY):
         text += f" Not ready to be used unread: {READ}."
-    if by[1] == "good" and item.mean < _USABLE:
+    if by[1] == "good" and item.mean < _USABLE and not blind:
         text += (
             " More references to learn from, a larger model, or "
             "documents that are read whole give a better base."

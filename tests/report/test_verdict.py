@@ -119,6 +119,7 @@ def test_what_training_made_stands_beside_a_kept_system_that_trains_nothing():
 def test_a_blind_check_is_not_believed_and_a_picked_system_not_chosen_by_what_picked_it():
     assert "brido read" not in told(choice())[1]
     assert "brido read" in told(choice(), blind=True)[1]
+    assert "of 100 summaries" not in told(choice(), blind=True)[1]
     out = {"left_out": ["by"]}
     assert "`control` cannot be chosen by mentions" in told(choice(control=out))[0]
 
