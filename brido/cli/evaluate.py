@@ -24,7 +24,9 @@ _SAMPLES, _CONFIDENCE = 1000, 0.95
 def metric_options(function: Function) -> Function:
     """Add METRIC, FILE and the options of its settings."""
     for option in (
-        click.option("--dry-run", is_flag=True, help="Print calls, tokens, cost; ask nobody."),
+        click.option(
+            "--dry-run", is_flag=True, help="Count calls, tokens and cost; send no request."
+        ),
         click.option(
             "-S",
             "--set",

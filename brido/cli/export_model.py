@@ -105,7 +105,7 @@ def _export_other(system: str, data: Path, folder: Path) -> None:
     if system not in params.choosable:
         raise BridoError(f"no model writes {quoted(system)}{close_to(system, params.choosable)}")
     if params.asked_of(system):
-        raise BridoError(f"a server writes {system}: there is no model to export")
+        raise BridoError(f"{system} is written by a server, so there is no model to export")
     model = data / "checkpoints" / params.model_of(system)
     if not model.is_dir():
         raise BridoError(f"{model} is missing: make it with `dvc repro`")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from brido.evaluation import Inputs
-from brido.evaluation.metric import Column
+from brido.evaluation.metric import Column, Metric
 from brido.evaluation.registry import find_metric
 from brido.rewards.consensus import ConsensusReward
 from brido.utils.arguments import check_choices
@@ -39,13 +39,15 @@ class MetricReward:
 
     def __post_init__(self) -> None:
         """Raise BridoError for an unknown metric or column."""
-        self._column()
+        self._found()
 
-    def _column(self) -> Column:
-        metric, _, name = self.measured.partition(".")
-        columns = {column.name: column for column in find_metric(metric).columns}
+    def _found(self) -> tuple[Metric, Column]:
+        """The metric and the column that `measured` names."""
+        metric_name, _, name = self.measured.partition(".")
+        metric = find_metric(metric_name)
+        columns = {column.name: column for column in metric.columns}
         check_choices({"measured": (name, tuple(columns))})
-        return columns[name]
+        return metric, columns[name]
 
     @property
     def __name__(self) -> str:
@@ -73,7 +75,7 @@ class MetricReward:
         references = [[own] if isinstance(own, str) else own or [] for own in told]
         names = list(map(str, range(len(texts))))
         inputs = Inputs(names, columns["document"], texts, references)
-        column, metric = self._column(), find_metric(self.measured.partition(".")[0])
+        metric, column = self._found()
         found = metric.measure(inputs, self.settings, runtime=RuntimeSettings())
         sign = -1.0 if column.better == "lower" else 1.0
         rows = zip(found.rows, texts, strict=True)
