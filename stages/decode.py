@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from brido.candidates.decoding import search_settings
-from brido.candidates.documents import SplitDocuments, WritingWork, cut_warning, shard_keys
+from brido.candidates.documents import SplitDocuments, cut_warning, shard_keys, writing_work
 from brido.search.settings import SearchSettings
 from brido.settings.load import load_params
 from brido.settings.params import Params
@@ -54,14 +54,14 @@ def decode(
     make_worker: a `SummaryWorker` of the variant's own, which counts what its rows came of; about:
     the settings that it has beside a SummaryWorker's, for the table's metadata.
     """
-    from brido.candidates.workers import SummaryWorker
+    from brido.candidates.local import SummaryWorker
 
     runtime, reading = params.runtime, params.reading_of(system)
     folder = paths.checkpoint(params.model_of(system))
     used, guidance = search_settings(folder, params.decoding_of(system)), params.guidance_of(system)
     documents = {split: SplitDocuments(paths.corpus(split), None) for split in SPLITS}
     settings = SearchSettings(**used, num_return_sequences=1, count_prompt=False)
-    writing = WritingWork.of(settings, reading, guidance)
+    writing = writing_work(settings, reading, guidance)
     units = {split: own.units(runtime, writing) for split, own in documents.items()}
     decides = [used, reading, guidance, *(about or {}).values()]
     keys = shard_keys(decides, [folder, Path(__file__)], documents, units)

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from brido.candidates.probability import ProbabilityUnit, ProbabilityWorker, lacks_others, units
+from brido.candidates.probability import ProbabilityWorker, units
 from brido.settings.load import load_params
 from brido.settings.params import Params
 from brido.tables import LIKELIHOOD
@@ -47,13 +47,12 @@ def measure(params: Params, splits: Sequence[str], prior: bool) -> None:
             "`dvc repro checkpoint@base`"
         )
     reading, settings = params.reading_of("base"), params.likelihood
-    work_units = {split: _units(params, split, prior) for split in splits}
-    others = {split: found[0].others if found else 0 for split, found in work_units.items()}
-    size = runtime.documents_of_shard
+    size, others = runtime.documents_of_shard, settings.others if prior else 0
+    work_units = {split: units(paths.tables(split), size, others) for split in splits}
     shared = fingerprint([reading, settings, size, code_key()], [base, Path(__file__)])
     keys = {
         split: table_keys(
-            [shared, others[split]],
+            [shared, others],
             [paths.pool(split), paths.corpus(split)],
             len(work_units[split]),
         )
@@ -66,20 +65,11 @@ def measure(params: Params, splits: Sequence[str], prior: bool) -> None:
         metadata: dict[str, Any] = {
             "reading": reading.model_dump(mode="json"),
             "candidates": content_hash(paths.pool(split)),
-            "others": others[split],
+            "others": others,
             "seed": settings.seed,
         }
         work.write(split, paths.likelihood(split), metadata)
     work.clear()
-
-
-def _units(params: Params, split: str, needed: bool) -> list[ProbabilityUnit]:
-    """The work on a split, with as many other documents as `likelihood.others` says, or none."""
-    tables = paths.tables(split)
-    others = params.likelihood.others if needed else 0
-    if others and (problem := lacks_others(tables, others)):
-        raise BridoError(f"{paths.pool(split)}: {problem}")
-    return units(tables, params.runtime.documents_of_shard, others)
 
 
 if __name__ == "__main__":

@@ -21,16 +21,8 @@ def main() -> None:
     counts: dict[str, Any] = {
         split: {"sources": pool.counts, "left_out": pool.left_out} for split, pool in pools.items()
     }
-    counts["warnings"] = {split: warnings(pool, params) for split, pool in pools.items()}
+    counts["warnings"] = {split: pool.warnings() for split, pool in pools.items()}
     write_text(paths.pool_counts(), json.dumps(counts, indent=2, sort_keys=True) + "\n")
-
-
-def warnings(pool: Pool, params: Params) -> list[str]:
-    """A sentence for every source whose candidates are not a basis for a vote."""
-    found = (
-        look.warning(name, params.generation[name].method) for name, look in pool.looks.items()
-    )
-    return [sentence for sentence in found if sentence is not None]
 
 
 def join(split: str, params: Params) -> Pool:

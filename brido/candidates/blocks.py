@@ -1,14 +1,13 @@
 """Blocks of documents whose candidates are scored with each other's sources.
 
-A document's K other documents are drawn from its own window of consecutive documents. So a split of
-any length is read in constant memory, and shards of any size give the same rows.
+A document's K other documents are drawn from its own window of consecutive documents. A shard is a
+window, so a split of any length is read in constant memory.
 """
 
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from typing import NamedTuple
 
-from brido.tables.walk import Part
 from brido.utils.errors import BridoError
 
 # Documents of a window; the last one also holds what is left.
@@ -31,21 +30,6 @@ def windows(count: int) -> list[range]:
     return [
         range(start, end) for start, end in zip(starts, [*starts[1:], count], strict=True) if count
     ]
-
-
-def in_windows(size: int) -> int:
-    """About `size` documents: a multiple of WINDOW, at least one."""
-    return max(1, size // WINDOW) * WINDOW
-
-
-def whole_windows(parts: Sequence[Part]) -> list[Part]:
-    """Parts of whole windows, cut from parts of WINDOW documents or a multiple of it."""
-    if len(parts) > 1 and len(parts[-1]) < WINDOW:
-        before, last = parts[-2:]
-        rows = range(before.rows.start, last.rows.stop)
-        corpus = range(before.corpus.start, last.corpus.stop)
-        return [*parts[:-2], Part(rows, corpus)]
-    return list(parts)
 
 
 def blocks(

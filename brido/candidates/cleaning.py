@@ -120,29 +120,26 @@ def clean(text: str, rules: Sequence[Rule] = RULES) -> Cleaned:
     nothing is left.
     """
     used: set[Rule] = set()
-    if "think" in rules:
-        text = _noted(text, without_thoughts(text).text, "think", used)
+
+    def apply(rule: Rule, step: Callable[[str], str], text: str) -> str:
+        after = step(text) if rule in rules else text
+        if after != text and after.split() != text.split():
+            used.add(rule)
+        return after
+
+    text = apply("think", lambda text: without_thoughts(text).text, text)
     refused = "refusal" in rules and bool(_REFUSAL.match(text.strip().lstrip("\"'“*_")))
     for _ in range(ROUNDS):
         before = text
         for rule, step in STEPS.items():
-            if rule in rules:
-                text = _noted(text, step(text), rule, used)
+            text = apply(rule, step, text)
         if text == before:
             text = " ".join(text.split())
             if text == before:
                 break
-    text = " ".join(text.split())
     if refused:
         used.add("refusal")
-    return Cleaned(text, tuple(rule for rule in RULES if rule in used), refused)
-
-
-def _noted(before: str, after: str, rule: Rule, used: set[Rule]) -> str:
-    """Return `after`; note the rule in `used` if it changed more than white space."""
-    if after != before and after.split() != before.split():
-        used.add(rule)
-    return after
+    return Cleaned(" ".join(text.split()), tuple(rule for rule in RULES if rule in used), refused)
 
 
 def _without_frame(text: str) -> str:
@@ -168,14 +165,6 @@ def _without_markdown(text: str) -> str:
     return text
 
 
-def _without_preamble(text: str) -> str:
-    return _SURELY.sub("", _PREAMBLE.sub("", text.lstrip()))
-
-
-def _without_label(text: str) -> str:
-    return _LABEL.sub("", text.lstrip())
-
-
 def _without_quotes(text: str) -> str:
     """Remove the one pair of quotation marks that holds the whole text."""
     text = text.strip()
@@ -192,7 +181,7 @@ STEPS: dict[Rule, Callable[[str], str]] = {
     "tokens": without_end_tokens,
     "frame": _without_frame,
     "markdown": _without_markdown,
-    "preamble": _without_preamble,
-    "label": _without_label,
+    "preamble": lambda text: _SURELY.sub("", _PREAMBLE.sub("", text.lstrip())),
+    "label": lambda text: _LABEL.sub("", text.lstrip()),
     "quotes": _without_quotes,
 }

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from brido.candidates.blocks import windows
 from brido.models.settings import ReadingSettings
@@ -22,8 +22,10 @@ from brido.work.shards import fingerprint
 
 # Bytes of a token, about, and of a document's hash.
 _BYTES, _HASH = 4, 16
-# More cut documents than this share are a warning.
+# More cut documents than this share are a warning,
 MANY_CUT = 0.2
+# and so are candidates of which fewer ended, or of which fewer of a document are distinct.
+LEAST_ENDED, LEAST_DISTINCT = 0.8, 2.0
 
 
 def cut_warning(cut: int, unread_thousandths: int, documents: int, limit: int) -> str | None:
@@ -49,6 +51,29 @@ def cut_sentence(cut: int, unread_thousandths: int, documents: int, limit: int) 
     )
 
 
+def vote_warning(
+    source: str, documents: int, candidates: int, not_ended: int, distinct: float
+) -> str | None:
+    """What is said of a source whose candidates cannot support a vote, None of any other.
+
+    The numbers are of all its documents together; distinct: texts that differ within a document.
+    """
+    causes = []
+    if not_ended > (1 - LEAST_ENDED) * candidates:
+        causes.append(
+            f"only {1 - not_ended / candidates:.0%} ended (raise max_length, max_answer_tokens of "
+            "a server, or train its checkpoint on more references)"
+        )
+    if candidates > documents and distinct < LEAST_DISTINCT * documents:
+        causes.append(
+            f"only {distinct / documents:.1f} of a document are distinct (raise diversity_penalty "
+            "or temperature)"
+        )
+    if not causes:
+        return None
+    return f"the candidates of generation.{source} cannot support a vote: {'; '.join(causes)}"
+
+
 @dataclass(frozen=True)
 class DocumentPart:
     """A unit of work: some rows of a corpus table, read where they are needed."""
@@ -69,36 +94,29 @@ def _rows(path: Path, rows: range | None) -> Iterator[tuple[str, str]]:
         yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
 
 
-@dataclass(frozen=True)
-class WritingWork:
-    """What a model reads and writes of a document.
+class WritingWork(NamedTuple):
+    """Tokens that a model reads and writes of a document, at most; whether others guide it."""
 
-    source: tokens that are read of it at most; texts: how many are written at once; length: tokens
-    of each at most; guided: whether other documents guide it.
-    """
-
-    source: int
-    texts: int
-    length: int
+    read: int
+    written: int
     guided: bool = False
 
-    @classmethod
-    def of(
-        cls,
-        settings: SearchSettings | SamplingSettings,
-        reading: ReadingSettings,
-        guidance: GuidanceSettings | None,
-    ) -> WritingWork:
-        """What a search or a sampler with these settings writes."""
-        if isinstance(settings, SearchSettings):
-            texts = settings.num_beams
-        else:
-            texts = settings.num_return_sequences
-        return cls(reading.max_source_tokens, texts, settings.max_length, guidance is not None)
 
-    def tokens(self, size: int) -> int:
-        """Tokens that are read, and may be written, of a document of so many bytes, about."""
-        return min(size // _BYTES + 1, self.source) + self.texts * self.length
+def writing_work(
+    settings: SearchSettings | SamplingSettings,
+    reading: ReadingSettings,
+    guidance: GuidanceSettings | None,
+) -> WritingWork:
+    """What a search or a sampler with these settings reads and writes of a document."""
+    written = texts_at_once(settings) * settings.max_length
+    return WritingWork(reading.max_source_tokens, written, guidance is not None)
+
+
+def texts_at_once(settings: SearchSettings | SamplingSettings) -> int:
+    """How many texts of a document are written side by side: beams, or samples."""
+    if isinstance(settings, SearchSettings):
+        return settings.num_beams
+    return settings.num_return_sequences
 
 
 class SplitDocuments:
@@ -149,7 +167,7 @@ class SplitDocuments:
         parts: list[range] = []
         tokens = 0
         for row, length in enumerate(self._bytes):
-            work = writing.tokens(length)
+            work = min(length // _BYTES + 1, writing.read) + writing.written
             if parts and len(parts[-1]) < size and tokens + work <= most:
                 parts[-1] = range(parts[-1].start, row + 1)
                 tokens += work

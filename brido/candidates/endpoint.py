@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from brido.candidates.cleaning import clean
 from brido.candidates.documents import DocumentPart, SplitDocuments
 from brido.candidates.settings import AskedSettings
-from brido.endpoint import Answer, AskedModel, CallPlan, Client
+from brido.endpoint import AskedModel, Client
 from brido.endpoint.settings import EndpointRuntime, answer_limit, runtime_problems
 from brido.models.chats import messages
 from brido.models.settings import ReadingSettings
@@ -28,11 +28,6 @@ from brido.work.worker import Advance, Result
 _LIKELY_ANSWER = 80
 # Documents read at once.
 _PART = 200
-# Ends that need no word beside them.
-_KNOWN_ENDS = {"stop", "unsaid", "length", "refused"}
-_TOOLS = {"tool_calls", "function_call", "tool_use"}
-# Rows of the candidates table, and counts of them.
-Answers = tuple[list[dict[str, Any]], dict[str, Any]]
 
 
 class Asker(NamedTuple):
@@ -84,15 +79,11 @@ class Asker(NamedTuple):
         with self.client() as client:
             plan = client.plan(prompts, self.samples)
             client.ask(plan, partial(Progress, interval=interval), _LIKELY_ANSWER)
-            self._check(plan, client)
-
-    def _check(self, plan: CallPlan, client: Client) -> None:
-        wanted = len(plan.keys) * self.samples
-        missing = wanted - sum(len(client.answers(key, self.samples)) for key in plan.keys)
+            wanted = len(plan.keys) * self.samples
+            missing = wanted - sum(len(client.answers(key, self.samples)) for key in plan.keys)
         if missing > self.settings.max_missing_fraction * wanted:
-            report = client.report
-            trouble = ", ".join(report.said) or "they are not in the store"
-            way_out = report.way_out(self.section, self.settings.sent)
+            trouble = ", ".join(client.report.said) or "they are not in the store"
+            way_out = client.report.way_out(self.section, self.settings.sent)
             raise BridoError(
                 f"{self.section}: {missing:,} of {wanted:,} candidates are missing ({trouble}). "
                 f"{way_out}. To go on without them, raise {self.section}.max_missing_fraction"
@@ -112,11 +103,13 @@ class AnswerWorker:
         self._asker, self._client = asker, asker.client()
 
     def __call__(self, part: DocumentPart) -> Result:
-        """Return a row of the candidates table for each document."""
+        """Return a row of the candidates table for each document, and how its answers ended."""
         return self.rows(part.read())
 
-    def rows(self, documents: Iterable[tuple[str, str]]) -> Answers:
-        """The rows of documents, ids and texts, and how their answers ended."""
+    def rows(
+        self, documents: Iterable[tuple[str, str]]
+    ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+        """The same of documents that are given, ids and texts."""
         size, model, rows = self._asker.samples, self._asker.model, []
         counts: Counter[str] = Counter()
         for name, document in documents:
@@ -124,7 +117,8 @@ class AnswerWorker:
             key = model.key(messages(self._asker.reading, text))
             found = self._client.answers(key, size)
             answers = [found.get(sample) for sample in range(size)]
-            counts.update(f"finish_reasons: {_finish(answer)}" for answer in answers)
+            ends = [answer.ending if answer else "missing" for answer in answers]
+            counts.update(f"finish_reasons: {end}" for end in ends)
             counts.update(f"served_models: {one.served_model}" for one in answers if one)
             rows.append(
                 {
@@ -153,15 +147,5 @@ class SummaryAnswers(AnswerWorker):
     ) -> tuple[list[tuple[str, str, bool]], dict[str, Any]]:
         """Id, summary and whether it ended of each document, and how the answers ended."""
         rows, counts = self.rows(documents)
-        return [
-            (row["id"], clean(row["candidates"][0]).text, row["ended"][0]) for row in rows
-        ], counts
-
-
-def _finish(answer: Answer | None) -> str:
-    if answer is None:
-        return "missing"
-    ending = answer.ending
-    if ending in _TOOLS:
-        return f"{ending} (the model called a tool, so it has not answered)"
-    return ending if ending in _KNOWN_ENDS else f"{ending} (unknown, so not ended)"
+        found = [(row["id"], clean(row["candidates"][0]).text, row["ended"][0]) for row in rows]
+        return found, counts

@@ -50,9 +50,10 @@ def read_candidates(path: Path, ids: list[str], num_candidates: int, source: str
         found[name] = row.values
     problems = [wrong.text()] if wrong else []
     if missing := [name for name in ids if name not in found]:
-        others = [name for name in found if name and name not in wanted]
-        instead = f". The file has the ids {some(others)}" if others else ""
-        problems.append(f"{len(missing)} documents have no candidates: {some(missing)}{instead}")
+        problems.append(
+            f"{len(missing)} documents have no candidates: {some(missing)}. The file has the ids "
+            f"{some(list(found))}"
+        )
     if problems:
         raise BridoError.from_problems(f"{path} cannot be used as candidates:", problems)
     return [

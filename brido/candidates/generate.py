@@ -5,36 +5,32 @@ it cannot do with a BridoError, and answers with a `SourcePlan`: who makes the c
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import uuid4
 
-from brido.candidates.cleaning import clean
 from brido.candidates.documents import (
     DocumentPart,
     SplitDocuments,
-    WritingWork,
     cut_warning,
     shard_keys,
+    vote_warning,
+    writing_work,
 )
 from brido.candidates.files import read_candidates
-from brido.candidates.look import Example
 from brido.candidates.settings import DiverseBeamGeneration, SamplingGeneration
 from brido.models.settings import ReadingSettings
-from brido.tables import CANDIDATES, CORPUS, GROUPED_CANDIDATES
-from brido.tables.join import Table, walk
+from brido.tables import CANDIDATES, GROUPED_CANDIDATES
 from brido.utils.errors import BridoError
 from brido.utils.paths import user_path
-from brido.work.running import Splits
+from brido.work.running import HERE, Splits
 from brido.work.settings import RuntimeSettings
 from brido.work.shards import fingerprint
-from brido.work.worker import Advance, MakeWorker, Result, Workers, model_workers
+from brido.work.worker import Advance, MakeWorker, Result, Worker, Workers, model_workers
 
 
-@dataclass(frozen=True)
-class Request:
+class Request(NamedTuple):
     """What a source is asked for.
 
     name: the source's key in `generation`.
@@ -52,8 +48,7 @@ class Request:
     documents: dict[str, SplitDocuments]
 
 
-@dataclass(frozen=True)
-class SourcePlan:
+class SourcePlan(NamedTuple):
     """Who makes the candidates.
 
     make_worker: makes workers (see `brido.work.running`) that answer a `DocumentPart` with rows of
@@ -64,15 +59,12 @@ class SourcePlan:
     """
 
     make_worker: MakeWorker
-    workers: Workers = field(default_factory=Workers)
+    workers: Workers = HERE
     inputs: tuple[Path, ...] = ()
 
 
-Source = Callable[[Request], SourcePlan]
-
-
 def _local(request: Request) -> SourcePlan:
-    from brido.candidates.workers import CandidateWorker
+    from brido.candidates.local import CandidateWorker
 
     folder, runtime = request.checkpoint, request.runtime
     if not folder.is_dir():
@@ -107,7 +99,7 @@ def _endpoint(request: Request) -> SourcePlan:
     return SourcePlan(partial(AnswerWorker, asker))
 
 
-SOURCES: dict[str, Source] = {
+SOURCES: dict[str, Callable[[Request], SourcePlan]] = {
     "diverse_beam": _local,
     "sampling": _local,
     "endpoint": _endpoint,
@@ -127,7 +119,7 @@ def generate(request: Request) -> Splits:
     schema = GROUPED_CANDIDATES if grouped else CANDIDATES
     writing = None
     if isinstance(settings, DiverseBeamGeneration | SamplingGeneration):
-        writing = WritingWork.of(settings.search(), request.reading, settings.guidance)
+        writing = writing_work(settings.search(), request.reading, settings.guidance)
     units = {
         split: documents.units(runtime, writing) for split, documents in request.documents.items()
     }
@@ -138,18 +130,16 @@ def generate(request: Request) -> Splits:
     # is kept of it, and nothing that a killed call has read is taken over.
     kept, own = (keys, "") if writing else (None, uuid4().hex)
     work = Splits(f"generate/{request.name}", fingerprint([keys, own]), schema, units, kept)
-    work.run(partial(_Counting, plan.make_worker), plan.workers, label, runtime.log_seconds)
+    work.run(partial(_counting, plan.make_worker), plan.workers, label, runtime.log_seconds)
     return work
 
 
-class _Counting:
-    """A source's worker, and counts of what it makes."""
+def _counting(make_worker: MakeWorker, device: str, advance: Advance) -> Worker:
+    """A source's worker, which also counts what it makes."""
+    worker = make_worker(device, advance)
 
-    def __init__(self, make_worker: MakeWorker, device: str, advance: Advance) -> None:
-        self._worker = make_worker(device, advance)
-
-    def __call__(self, part: DocumentPart) -> Result:
-        rows, counts = self._worker(part)
+    def work(part: DocumentPart) -> Result:
+        rows, counts = worker(part)
         candidates = [row["candidates"] for row in rows]
         return rows, counts | {
             "documents": len(rows),
@@ -157,6 +147,8 @@ class _Counting:
             "not_ended": sum(row["ended"].count(False) for row in rows),
             "empty_candidates": sum(texts.count("") for texts in candidates),
         }
+
+    return work
 
 
 def describe(request: Request, split: str, work: Splits) -> dict[str, Any]:
@@ -182,12 +174,11 @@ def describe(request: Request, split: str, work: Splits) -> dict[str, Any]:
     return description
 
 
-def notes(description: dict[str, Any]) -> Iterator[str]:
+def notes(source: str, description: dict[str, Any]) -> Iterator[str]:
     """Yield what a user should know of a table that `describe` describes, a line each."""
-    yield (
-        f"{description['documents']:,} documents, {description['distinct_candidates']:.1f} of "
-        f"{description['generation']['num_candidates']} candidates distinct"
-    )
+    count, distinct = description["documents"], description["distinct_candidates"]
+    size = description["generation"]["num_candidates"]
+    yield f"{count:,} documents, {distinct:.1f} of {size} candidates distinct"
     limit = description["reading"]["max_source_tokens"]
     for name, words in (
         ("truncated_sources", f"sources cut to {limit} tokens"),
@@ -198,19 +189,12 @@ def notes(description: dict[str, Any]) -> Iterator[str]:
         if description[name]:
             yield f"{description[name]:,} {words}"
     cut, unread = description["truncated_sources"], description["unread_thousandths"]
-    if warning := cut_warning(cut, unread, description["documents"], limit):
-        yield f"warning: {warning}"
+    warnings = (
+        cut_warning(cut, unread, count, limit),
+        vote_warning(source, count, size * count, description["not_ended"], distinct * count),
+    )
+    yield from (f"warning: {warning}" for warning in warnings if warning)
     for kind in ("finish_reasons", "served_models"):
         if kind in description:
             counts = (f"{count:,} {name}" for name, count in description[kind].items())
             yield f"{kind.replace('_', ' ')}: {', '.join(counts)}"
-
-
-def examples(candidates: Path, corpus: Path, source: str) -> Iterator[Example]:
-    """Read the documents of a source's table, the candidates cleaned by all rules."""
-    made = Table(candidates, CANDIDATES, f"generate@{source}", ("candidates", "ended"))
-    read = Table(corpus, CORPUS, "download", ("document", "references"))
-    for rows, documents in walk(made, [], [read]):
-        for row, known in zip(rows.to_pylist(), documents.to_pylist(), strict=True):
-            texts = [clean(text).text for text in row["candidates"]]
-            yield Example(known["document"], known["references"], texts, row["ended"])

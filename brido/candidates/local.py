@@ -1,10 +1,11 @@
 """A checkpoint that turns documents into candidates or summaries, in as much memory as there is."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from brido.candidates.blocks import blocks
+from brido.candidates.documents import DocumentPart, texts_at_once
 from brido.candidates.settings import DiverseBeamGeneration, SamplingGeneration
 from brido.models.language_model import LanguageModel
 from brido.models.settings import ReadingSettings
@@ -13,15 +14,17 @@ from brido.search import SamplingSettings, SearchSettings, diverse_beam_search
 from brido.search.guidance import Guidance
 from brido.search.sampling import document_uniforms, sample
 from brido.search.settings import GuidanceSettings
+from brido.utils.blank import is_blank
 from brido.utils.device import computing_device, inference_dtype
 from brido.work.batches import MemoryBudget, plan_batches
 from brido.work.settings import RuntimeSettings
-from brido.work.worker import Advance
+from brido.work.worker import Advance, Result
 
 
 class Written(NamedTuple):
     """Texts about a document, their scores, whether they ended, which group of beams wrote them
-    (None where there are no groups), and how many tokens each has."""
+    (None where there are no groups), and how many tokens each has.
+    """
 
     texts: list[str]
     scores: list[float]
@@ -31,7 +34,7 @@ class Written(NamedTuple):
 
     def every(self, step: int) -> "Written":
         """Each step-th of the texts, from the first on."""
-        groups = None if self.groups is None else self.groups[::step]
+        groups = self.groups and self.groups[::step]
         texts, scores, ended = self.texts[::step], self.scores[::step], self.ended[::step]
         return Written(texts, scores, ended, groups, self.tokens[::step])
 
@@ -49,33 +52,10 @@ class Generated(NamedTuple):
     halved: int = 0
 
 
-class _Guide(NamedTuple):
-    """The others of every document, and how they steer.
-
-    sources: all documents, read. others: by a document's place the places of its others.
-    """
-
-    sources: Sources
-    others: dict[int, list[int]]
-    settings: GuidanceSettings
-
-    def of(self, numbers: Sequence[int]) -> Guidance:
-        """The guidance of a batch of documents."""
-        places = [place for number in numbers for place in self.others[number]]
-        others = self.sources.take(places)
-        shape = (len(numbers), -1)
-        return Guidance(
-            others.ids.unflatten(0, shape),
-            others.mask.unflatten(0, shape),
-            self.settings.weight,
-            self.settings.floor,
-        )
-
-
 def _guide(
     ids: Sequence[str], documents: Sequence[str], sources: Sources, settings: GuidanceSettings
-) -> _Guide:
-    """Choose each document's others: the rest of its block (`brido.candidates.blocks`).
+) -> Callable[[Sequence[int]], Guidance]:
+    """What gives a batch of documents its guidance: by the others of each one's block.
 
     Raises:
         BridoError: there are too few different documents.
@@ -84,7 +64,13 @@ def _guide(
     for block in blocks(ids, documents, settings.others, settings.seed, "guidance: others"):
         for place in block.members[: block.scored]:
             others[place] = [member for member in block.members if member != place]
-    return _Guide(sources, others, settings)
+
+    def guidance(numbers: Sequence[int]) -> Guidance:
+        read = sources.take([place for number in numbers for place in others[number]])
+        ids, mask = (part.unflatten(0, (len(numbers), -1)) for part in (read.ids, read.mask))
+        return Guidance(ids, mask, settings.weight, settings.floor)
+
+    return guidance
 
 
 class Generator:
@@ -145,7 +131,7 @@ class Generator:
         def work(numbers: list[int]) -> None:
             batch = sources.take(numbers).to(model.device)
             read = model, batch.ids, batch.mask
-            others = guided.of(numbers) if guided else None
+            others = guided(numbers) if guided else None
             if isinstance(settings, SearchSettings):
                 result = diverse_beam_search(*read, settings, others, on_step)
             else:
@@ -162,11 +148,7 @@ class Generator:
                 found[number] = Written(texts, scores[place], ended, groups[place], lengths)
             self._advance(len(numbers))
 
-        if isinstance(settings, SearchSettings):
-            rows = settings.num_beams
-        else:
-            rows = settings.num_return_sequences
-        rows *= 1 + (guidance.others if guidance else 0)
+        rows = texts_at_once(settings) * (1 + (guidance.others if guidance else 0))
         count, limit = self.language.family.batch_tokens, settings.max_length
         tokens = [count(length, rows, limit) for length in sources.mask.sum(1).tolist()]
         waiting = list(range(len(documents)))
@@ -198,3 +180,71 @@ class Generator:
             return self.generate(documents, source.search(), source.seed, guidance)
         result = self.generate(documents, source.search(), guidance=guidance)
         return result._replace(written=[one.every(source.keep_every) for one in result.written])
+
+
+class CandidateWorker(Generator):
+    """Candidates by section `generation.SOURCE`, its settings."""
+
+    def __call__(self, part: DocumentPart) -> Result:
+        """Return a row of the candidates table for each document."""
+        documents = dict(part.read())
+        result = self.candidates(documents, self._settings, self._settings.guidance)
+        rows = [
+            {
+                "id": name,
+                "candidates": one.texts,
+                "search_scores": one.scores,
+                "ended": one.ended,
+                **({} if one.groups is None else {"groups": one.groups}),
+            }
+            for name, one in zip(documents, result.written, strict=True)
+        ]
+        return rows, {
+            "truncated_sources": len(result.cut),
+            "unread_thousandths": result.unread,
+            "halved_batches": result.halved,
+        }
+
+
+class SummaryWorker(Generator):
+    """The best hypothesis of a beam search; an empty document has an empty summary."""
+
+    def __init__(
+        self,
+        folder: Path,
+        reading: ReadingSettings,
+        runtime: RuntimeSettings,
+        settings: SearchSettings,
+        guidance: GuidanceSettings | None,
+        device: str,
+        advance: Advance,
+    ) -> None:
+        super().__init__(folder, reading, runtime, settings, device, advance)
+        self._guidance = guidance
+
+    def __call__(self, part: DocumentPart) -> Result:
+        """Return a row of the decoded table for each document."""
+        rows = part.read()
+        documents = {name: document for name, document in rows if not is_blank(document)}
+        halved_before = self.budget.halved
+        result = self.generate(documents, self._settings, guidance=self._guidance)
+        best, counts = self.best(documents, result.written)
+        found: dict[str, dict[str, Any]] = {
+            name: {"id": name, "summary": text, "score": score}
+            for name, (text, score) in zip(documents, best, strict=True)
+        }
+        table = [found.get(name, {"id": name, "summary": "", "score": 0.0}) for name, _ in rows]
+        return table, {
+            "truncated_sources": len(result.cut),
+            "unread_thousandths": result.unread,
+            "empty_documents": len(rows) - len(documents),
+            "empty_summaries": sum(not row["summary"] for row in found.values()),
+            "halved_batches": self.budget.halved - halved_before,
+            **counts,
+        }
+
+    def best(
+        self, documents: dict[str, str], written: Sequence[Written]
+    ) -> tuple[list[tuple[str, float]], dict[str, int]]:
+        """The summary and the score of each document, and what is counted of them."""
+        return [(one.texts[0], one.scores[0]) for one in written], {}

@@ -8,12 +8,11 @@ temperature. Other models' candidates have no score of this model.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import Tensor
 
-from brido.candidates.blocks import blocks, in_windows, text_key, too_few, whole_windows, windows
+from brido.candidates.blocks import blocks, too_few, windows
 from brido.likelihood.information import Information, cross_log_probability, prior_of
 from brido.likelihood.likelihood import sequence_statistics
 from brido.models import LanguageModel
@@ -23,6 +22,7 @@ from brido.models.settings import ReadingSettings
 from brido.models.tokens import Sources
 from brido.tables.join import CandidateDocument, Part, SplitTables, parts_of, read_documents
 from brido.utils.device import computing_device, inference_dtype
+from brido.utils.errors import BridoError
 from brido.vote.settings import LikelihoodSettings
 from brido.work.batches import MemoryBudget, plan_batches
 from brido.work.settings import RuntimeSettings
@@ -45,30 +45,21 @@ class ProbabilityUnit:
 
 
 def units(tables: SplitTables, size: int, others: int) -> list[ProbabilityUnit]:
-    """Return the work on a split in parts of about `size` documents; BridoError as `parts_of`."""
-    parts = parts_of(tables, in_windows(size) if others else size)
-    return [
-        ProbabilityUnit(tables, part, others)
-        for part in (whole_windows(parts) if others else parts)
-    ]
-
-
-def lacks_others(tables: SplitTables, others: int) -> str:
-    """Say why a split has too few other documents for each of its own; "" if it has enough.
+    """Return the work on a split in parts of `size` documents, or of whole windows.
 
     Raises:
-        BridoError: a table is missing or damaged, or they hold different documents.
+        BridoError: a table is missing or damaged, or they hold different documents; or a document
+            has too few others.
     """
     if not others:
-        return ""
-    # Keys instead of texts, because memory must not hold a whole split.
-    texts = [
-        text_key(text)
-        for batch in read_documents(tables, ["document"])
-        for text in batch.columns["document"].to_pylist()
-    ]
-    found = (too_few([texts[place] for place in window], others) for window in windows(len(texts)))
-    return next(filter(None, found), "")
+        return [ProbabilityUnit(tables, part, 0) for part in parts_of(tables, size)]
+    parts = parts_of(tables, size, windows)
+    for part in parts:
+        read = read_documents(tables, ["document"], part)
+        texts = [text for batch in read for text in batch.columns["document"].to_pylist()]
+        if problem := too_few(texts, others):
+            raise BridoError(f"{tables.pool}: {problem}")
+    return [ProbabilityUnit(tables, part, others) for part in parts]
 
 
 class ProbabilityWorker:
@@ -96,38 +87,40 @@ class ProbabilityWorker:
         self._limit = written_limit(self._language)
 
     def __call__(self, unit: ProbabilityUnit) -> Result:
-        """A row for each document: of each candidate log p and prior (natural, sums) and tokens."""
-        columns = ["document", "candidates"]
-        batches = read_documents(unit.tables, columns, unit.part)
+        """A row for each document: of each candidate log p and prior (natural, sums) and tokens,
+        among which is the text's end."""
+        batches = read_documents(unit.tables, ["document", "candidates"], unit.part)
         documents = [one for batch in batches for one in batch]
         sources = self._language.read([one.document for one in documents])
         if unit.others:
-            rows = self._with_others(documents, sources, unit.others)
+            found = self._with_others(documents, sources, unit.others)
         else:
-            rows = self._alone(documents, sources)
-        return rows, {"halved_batches": self._budget.halved}
-
-    def _alone(
-        self, documents: Sequence[CandidateDocument], sources: Sources
-    ) -> list[dict[str, Any]]:
-        texts = [one.candidates for one in documents]
-        how = self._language, self._budget, self._limit, self._advance
-        found = own_log_probabilities(sources, texts, *how)
-        return [
-            _row(one.id, log_probability, None, tokens)
-            for one, (log_probability, tokens) in zip(documents, found, strict=True)
+            texts = [one.candidates for one in documents]
+            how = self._language, self._budget, self._limit, self._advance
+            alone = own_log_probabilities(sources, texts, *how)
+            found = [(sums, None, tokens) for sums, tokens in alone]
+        rows = [
+            {
+                "id": one.id,
+                "log_probability": sums.double().tolist(),
+                "prior": None if prior is None else prior.double().tolist(),
+                "tokens": tokens.tolist(),
+            }
+            for one, (sums, prior, tokens) in zip(documents, found, strict=True)
         ]
+        return rows, {"halved_batches": self._budget.halved}
 
     def _with_others(
         self, documents: Sequence[CandidateDocument], sources: Sources, others: int
-    ) -> list[dict[str, Any]]:
+    ) -> list[tuple[Tensor, Tensor | None, Tensor]]:
+        """log p, prior and tokens [N] of each document's candidates."""
         ids, texts = ([getattr(one, name) for one in documents] for name in ("id", "document"))
-        found: dict[int, dict[str, Any]] = {}
+        found: dict[int, tuple[Tensor, Tensor | None, Tensor]] = {}
         for block in blocks(ids, texts, others, self._settings.seed):
-            own = [documents[place] for place in block.members[: block.scored]]
-            terms = self._block([one.candidates for one in own], sources.take(block.members))
-            for number, one, *values in zip(block.members, own, *terms, strict=False):
-                found[number] = _row(one.id, *values)
+            own = block.members[: block.scored]
+            candidates = [documents[place].candidates for place in own]
+            terms = self._block(candidates, sources.take(block.members))
+            found.update(zip(own, zip(*terms, strict=True), strict=True))
             self._advance(block.scored)
         return [found[number] for number in range(len(documents))]
 
@@ -198,15 +191,3 @@ def written_limit(language: LanguageModel) -> int:
     """How many tokens of a text are scored at most: as many as the model can write."""
     positions = language.family.written_positions(language.model.config)
     return min(positions or LONGEST, LONGEST)
-
-
-def _row(
-    name: str, log_probability: Tensor, prior: Tensor | None, tokens: Tensor
-) -> dict[str, Any]:
-    """Return a row of the table; the end of a text is one of its tokens."""
-    return {
-        "id": name,
-        "log_probability": log_probability.double().tolist(),
-        "prior": None if prior is None else prior.double().tolist(),
-        "tokens": tokens.tolist(),
-    }

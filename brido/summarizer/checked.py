@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from brido.candidates.local import Generator, Written
+from brido.candidates.local import Generator, SummaryWorker, Written
 from brido.candidates.probability import own_log_probabilities, written_limit
 from brido.candidates.settings import LocalSource
-from brido.candidates.workers import SummaryWorker
 from brido.checkers.registry import make_checker
 from brido.checkers.texts import SourceText, check_texts
 from brido.models.settings import ReadingSettings

@@ -5,7 +5,7 @@ candidates; similarity, support, likelihood and scores hold exactly these, and c
 tables may hold further documents between them.
 """
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -164,15 +164,19 @@ def read_documents(
         yield documents
 
 
-def parts_of(tables: SplitTables, size: int) -> list[Part]:
+def parts_of(
+    tables: SplitTables, size: int, cutting: Callable[[int], Sequence[range]] | None = None
+) -> list[Part]:
     """The documents that have candidates in parts of `size`: units of work for `read_documents`.
+
+    cutting: what cuts a number of documents into other parts.
 
     Raises:
         BridoError: a document is not in the corpus, or is in another order there.
     """
     pool, corpus = tables.table("pool", ()), tables.table("corpus", ())
     ids, places, found = pool.ids(), enumerate(corpus.ids()), []
-    for rows in cut(len(ids), size):
+    for rows in cutting(len(ids)) if cutting else cut(len(ids), size):
         where = [next((n for n, other in places if other == ids[row]), -1) for row in rows]
         if -1 in where:
             raise other_documents(corpus, pool, ids[rows[where.index(-1)]])

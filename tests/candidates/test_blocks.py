@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brido.candidates.blocks import WINDOW, blocks, in_windows, too_few, whole_windows, windows
-from brido.tables.walk import Part
+from brido.candidates.blocks import WINDOW, blocks, too_few, windows
 from brido.utils.errors import BridoError
 
 
@@ -57,23 +56,15 @@ def test_a_block_that_is_filled_up_takes_no_text_twice():
 
 
 @pytest.mark.parametrize("count", [1, 99, 100, 101, 199, 250, 405])
-@pytest.mark.parametrize("size", [1, 100, 250])
-def test_parts_hold_whole_windows_so_shards_of_any_size_have_the_same_rows(count, size):
-    texts = [f"text {number}" for number in range(count)]
-    step = in_windows(size)
-    starts = range(0, count, step)
-    parts = [Part(range(a, min(a + step, count)), range(a, min(a + step, count))) for a in starts]
-    found = whole_windows(parts)
-    assert [place for part in found for place in part.rows] == list(range(count))
-    places = [place for window in windows(count) for place in window]
-    assert places == list(range(count))
-    assert all(WINDOW <= len(window) < 2 * WINDOW for window in windows(count)) or count < WINDOW
+def test_blocks_stay_in_their_window_so_that_a_shard_may_be_one(count):
+    texts, found = [f"text {number}" for number in range(count)], windows(count)
+    assert [place for window in found for place in window] == list(range(count))
+    assert all(WINDOW <= len(window) < 2 * WINDOW for window in found) or count < WINDOW
     if count < 2:
         return
     whole = {members for members, _ in blocks(ids_of(count), texts, 1, 0)}
     of_parts = set()
     for part in found:
-        ids = [f"d{place}" for place in part.rows]
-        own = blocks(ids, [texts[place] for place in part.rows], 1, 0)
-        of_parts |= {tuple(part.rows[place] for place in members) for members, _ in own}
+        own = blocks([f"d{n}" for n in part], [texts[n] for n in part], 1, 0)
+        of_parts |= {tuple(part[place] for place in members) for members, _ in own}
     assert of_parts == whole

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from brido.candidates.documents import SplitDocuments, WritingWork, cut_warning
+from brido.candidates.documents import SplitDocuments, WritingWork, cut_warning, vote_warning
 from brido.tables import CORPUS, write_table
 from brido.utils.errors import BridoError
 from brido.work.settings import RuntimeSettings
@@ -53,6 +53,19 @@ def test_more_than_one_in_five_cut_documents_are_a_warning(cut, unread, read):
     assert cut_warning(0, 0, 0, 512) is None
 
 
+@pytest.mark.parametrize(
+    ("numbers", "said"),
+    [
+        ((8, 32, 6, 16), None), ((8, 32, 7, 32), "only 78% ended"), ((8, 8, 0, 8), None),
+        ((8, 32, 0, 15), "only 1.9 of a document are distinct"),
+    ],
+)  # fmt: skip
+def test_candidates_that_cannot_support_a_vote_are_a_warning(numbers, said):
+    warning = vote_warning("own", *numbers)
+    assert (warning is None) == (said is None)
+    assert said is None or (said in warning and "generation.own" in warning)
+
+
 SIZES = st.lists(st.integers(0, 400), min_size=1, max_size=60)
 
 
@@ -61,7 +74,7 @@ SIZES = st.lists(st.integers(0, 400), min_size=1, max_size=60)
 def test_shards_follow_the_work(tmp_path, sizes, batch, texts, length, source):
     """As many documents as fit, each in one shard, all in order; a longer one has its own."""
     path = corpus(tmp_path / "train.parquet", ["x" * size for size in sizes])
-    runtime, writing = RuntimeSettings(batch_tokens=batch), WritingWork(source, texts, length)
+    runtime, writing = RuntimeSettings(batch_tokens=batch), WritingWork(source, texts * length)
     rows = [part.rows for part in SplitDocuments(path, None).units(runtime, writing)]
     assert [row for part in rows for row in part] == list(range(len(sizes)))
     work = [min(size // 4 + 1, source) + texts * length for size in sizes]
@@ -76,9 +89,9 @@ def test_shards_follow_the_work(tmp_path, sizes, batch, texts, length, source):
 def test_given_shards_guided_ones_and_ready_candidates_are_counted_in_documents(tmp_path):
     path = corpus(tmp_path / "train.parquet", [f"text {n}" for n in range(250)])
     documents = SplitDocuments(path, None)
-    few, long = RuntimeSettings(batch_tokens=1), WritingWork(512, 16, 64)
+    few, long = RuntimeSettings(batch_tokens=1), WritingWork(512, 16 * 64)
     given = RuntimeSettings(batch_tokens=1, shard_documents=100)
-    guided = WritingWork(512, 16, 64, guided=True)
+    guided = WritingWork(512, 16 * 64, guided=True)
     assert {len(part) for part in documents.units(few, long)} == {1}
     assert [len(part) for part in documents.units(given, long)] == [100, 100, 50]
     assert [len(part) for part in documents.units(few, guided)] == [100, 150]

@@ -57,7 +57,7 @@ def made(tmp_path, monkeypatch):
         found = read_rows(tmp_path / "found.parquet", CANDIDATES, "")
         # A server gives none; two of them are not equal.
         assert all(map(math.isnan, (score for row in found for score in row.pop("search_scores"))))
-        return found, description, list(notes(description))
+        return found, description, list(notes("big", description))
 
     return make
 
@@ -106,7 +106,7 @@ def test_an_answer_that_was_cut_or_stopped_by_a_filter_has_not_ended(made):
 
 
 @pytest.mark.parametrize(
-    ("reason", "told"), [("tool_calls", "called a tool"), ("A_NEW_WORD", "a_new_word (unknown")]
+    ("reason", "told"), [("tool_calls", "tool_calls"), ("A_NEW_WORD", "a_new_word")]
 )
 def test_an_end_that_is_none_does_not_count_and_is_named(made, reason, told):
     def finish(text):

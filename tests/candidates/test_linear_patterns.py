@@ -3,7 +3,6 @@
 import time
 
 from brido.candidates.cleaning import clean
-from brido.candidates.look import looks_english
 from brido.checkers.mentions import Mention
 from brido.evaluation.geval.parsing import read_marks
 from brido.evaluation.mentions import kinds_of
@@ -48,7 +47,6 @@ WORST = [
     (kinds, "1 May ", ""),
     (kinds, "1/1/", ""),
     (kinds, "1:", ""),
-    (looks_english, "the ", ""),
 ]
 
 

@@ -87,8 +87,6 @@ def test_counts_stand_in_the_table_and_are_said(project, capsys):
     said = capsys.readouterr().err
     assert f"{long} sources cut to 20 tokens" in said
     assert "of 4 candidates distinct" in said
-    assert said.count("reference: 'w1 w2'") == 2
-    assert said.count("candidate: ") == 6
     left = [path for path in Path(".brido/work/generate").rglob("*") if path.is_file()]
     assert [path.name for path in left] == ["base.lock"]
 
@@ -114,17 +112,12 @@ def test_a_batch_that_does_not_fit_is_halved_and_recorded(project, monkeypatch, 
 def test_candidates_that_are_no_basis_for_a_vote_are_warned_about(project, capsys):
     small_project.write_params(project, generation={"max_length": 4}, pool={"too_few": "leave_out"})
     run()
-    (said,) = [line for line in capsys.readouterr().err.splitlines()
-               if "warning" in line and "longer than" not in line]  # fmt: skip
-    assert said.startswith("generate base train")
+    said = capsys.readouterr().err
     pool.main()
     found = json.loads(Path("data/pool/counts.json").read_text())["warnings"]
-    # Six validation documents are too few to tell.
-    assert found["validation"] == []
     (sentence,) = found["train"]
-    assert said.endswith(sentence)
-    assert "base" in sentence
-    assert "generation.base.diversity_penalty" in sentence
+    assert f"generate base train: warning: {sentence}" in said
+    assert "generation.base cannot support a vote" in sentence
 
 
 @pytest.fixture
