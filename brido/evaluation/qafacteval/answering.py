@@ -4,19 +4,20 @@ The rules of the released code (the SQuAD script's, with its own null candidate)
 answer is: windows, maximum context, n-best list, null score, and the way back to the text.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
 from transformers import AutoModelForQuestionAnswering, AutoTokenizer
 
 from brido.evaluation.qafacteval.contexts import (
+    SPECIAL_TOKENS,
     WINDOW_TOKENS,
     Context,
-    ContextReader,
     Window,
     join_pieces,
     original_text,
@@ -29,21 +30,18 @@ from brido.work.batches import plan_batches
 
 N_BEST = 20
 MAX_ANSWER_PIECES = 30
+MAX_QUESTION_PIECES = 64
+# What the released code splits words at; a no-break space stays in its word.
+_WORD = re.compile("[^ \t\r\n\u202f]+")
+
+# Of a window: the logits of each position as start and as end of the answer.
+Logits = tuple[np.ndarray, np.ndarray]
 
 
-class Prediction(NamedTuple):
-    """The reader's best answer, its probability and that of "no answer".
-
-    By these names the store and the details keep it.
-    """
-
-    prediction: str
-    probability: float
-    null_probability: float
-
-
+# The reader's best answer, its probability and that of "no answer", as the store keeps them.
+Prediction = dict[str, Any]
 # A context without a single word piece holds no answer.
-NOTHING = Prediction("", 0.0, 1.0)
+NOTHING: Prediction = {"prediction": "", "probability": 0.0, "null_probability": 1.0}
 
 
 def best_answer(
@@ -67,7 +65,11 @@ def best_answer(
     probabilities = weights / weights.sum()
     null = max(index for index, (text, _) in enumerate(listed) if not text)
     best = next(index for index, (text, _) in enumerate(listed) if text)
-    return Prediction(listed[best][0], float(probabilities[best]), float(probabilities[null]))
+    return {
+        "prediction": listed[best][0],
+        "probability": float(probabilities[best]),
+        "null_probability": float(probabilities[null]),
+    }
 
 
 def _spans(
@@ -118,16 +120,6 @@ def _text(context: Context, first: int, last: int) -> str:
     return original_text(join_pieces(context.pieces[first : last + 1]), words)
 
 
-@dataclass
-class _Request:
-    """One question on one context, while its windows are in flight."""
-
-    context: Context
-    question: list[int]
-    windows: list[Window]
-    logits: dict[int, tuple[np.ndarray, np.ndarray]]
-
-
 class Reader:
     """The reader of a converted model folder.
 
@@ -141,41 +133,66 @@ class Reader:
         self.model = model.to(device).eval()
         self.device = device
         self.faithful = faithful
-        self.contexts = ContextReader(self.tokenizer)
+        self._words: dict[str, list[int]] = {}
 
-    def requests(self, pairs: Sequence[tuple[str, str]]) -> list[_Request]:
-        """What has to be run for each (question, context); every distinct context is cut once."""
-        contexts = {text: self.contexts.read(text) for text in dict.fromkeys(c for _, c in pairs)}
-        prepared = []
-        for question, text in pairs:
-            ids = self.contexts.question_ids(question)
-            found = windows(len(contexts[text].pieces), len(ids))
-            prepared.append(_Request(contexts[text], ids, found, {}))
-        return prepared
+    def context(self, text: str) -> Context:
+        """The context of `text`, every word tokenised once; nothing can be asked of an empty one"""
+        words = [match.span() for match in _WORD.finditer(text)]
+        surface = [text[start:end] for start, end in words]
+        if new := [word for word in dict.fromkeys(surface) if word not in self._words]:
+            self._words |= zip(new, self._pieces(new), strict=True)
+        ids = [self._words[word] for word in surface]
+        flat = [piece for pieces in ids for piece in pieces]
+        owners = [word for word, pieces in enumerate(ids) for _ in pieces]
+        pieces = list(self.tokenizer.convert_ids_to_tokens(flat))
+        return Context(text, words, pieces, flat, owners)
 
-    def batches(
-        self, requests: Sequence[_Request], batch_tokens: int
-    ) -> list[list[tuple[int, int]]]:
-        """Length-sorted batches of (request, window) for `run`."""
-        jobs = [(r, w) for r, request in enumerate(requests) for w in range(len(request.windows))]
-        lengths = [self._width(requests[r], requests[r].windows[w]) for r, w in jobs]
-        groups = plan_batches(lengths, batch_tokens)
-        return [[jobs[index] for index in group] for group in groups]
+    def question_ids(self, question: str) -> list[int]:
+        """The first 64 piece ids of a question."""
+        return self._pieces([question])[0][:MAX_QUESTION_PIECES]
 
-    def _width(self, request: _Request, window: Window) -> int:
-        return WINDOW_TOKENS if self.faithful else len(request.question) + window.length + 3
+    def _pieces(self, texts: list[str]) -> list[list[int]]:
+        return self.tokenizer(texts, add_special_tokens=False)["input_ids"]
+
+    def run(
+        self, pairs: Sequence[tuple[str, str]], batch_tokens: int
+    ) -> Iterator[list[tuple[int, Prediction]]]:
+        """Yield (index of the pair, answer) of pairs (question, context), batch by batch.
+
+        A batch has windows of like lengths; an answer comes with the last window of its context.
+        """
+        contexts = {text: self.context(text) for text in dict.fromkeys(text for _, text in pairs)}
+        asked = [self.question_ids(question) for question, _ in pairs]
+        read = [contexts[text] for _, text in pairs]
+        cut = [windows(len(one.pieces), len(ids)) for one, ids in zip(read, asked, strict=True)]
+        yield [(index, NOTHING) for index, found in enumerate(cut) if not found]
+        jobs = [(index, window) for index, found in enumerate(cut) for window in found]
+        logits: dict[int, dict[Window, Logits]] = defaultdict(dict)
+        lengths = [len(asked[index]) + window.length + SPECIAL_TOKENS for index, window in jobs]
+        if self.faithful:
+            lengths = [WINDOW_TOKENS] * len(jobs)
+        for numbers in plan_batches(lengths, batch_tokens):
+            batch = [jobs[number] for number in numbers]
+            rows = [
+                (asked[index], read[index].ids[window.first : window.first + window.length])
+                for index, window in batch
+            ]
+            done = []
+            for (index, window), found in zip(batch, self._logits(rows), strict=True):
+                logits[index][window] = found
+                if len(logits[index]) == len(cut[index]):
+                    own = logits.pop(index)
+                    starts, ends = zip(*(own[each] for each in cut[index]), strict=True)
+                    done.append((index, best_answer(read[index], cut[index], starts, ends)))
+            yield done
 
     @torch.no_grad()
-    def run(
-        self, requests: Sequence[_Request], batch: Sequence[tuple[int, int]]
-    ) -> list[tuple[int, Prediction]]:
-        """Run one batch of windows; returns the requests that it completed and their answers."""
+    def _logits(self, windows: Sequence[tuple[list[int], list[int]]]) -> list[Logits]:
+        """Start and end logits of windows, each given as its question's and its context's ids."""
         tokenizer = self.tokenizer
         rows, kinds = [], []
-        for r, w in batch:
-            request, window = requests[r], requests[r].windows[w]
-            pieces = request.context.ids[window.first : window.first + window.length]
-            front = [tokenizer.cls_token_id, *request.question, tokenizer.sep_token_id]
+        for question, pieces in windows:
+            front = [tokenizer.cls_token_id, *question, tokenizer.sep_token_id]
             rows.append([*front, *pieces, tokenizer.sep_token_id])
             kinds.append([0] * len(front) + [1] * (len(pieces) + 1))
         width = WINDOW_TOKENS if self.faithful else None
@@ -186,18 +203,5 @@ class Reader:
             token_type_ids=padded(kinds, 0, width).to(self.device),
         )
         starts, ends = output.start_logits.cpu().numpy(), output.end_logits.cpu().numpy()
-        done = []
-        for row, (r, w) in enumerate(batch):
-            used = starts.shape[1] if self.faithful else len(rows[row])
-            requests[r].logits[w] = starts[row, :used].copy(), ends[row, :used].copy()
-            if len(requests[r].logits) == len(requests[r].windows):
-                done.append((r, self._answer(requests[r])))
-        return done
-
-    @staticmethod
-    def _answer(request: _Request) -> Prediction:
-        logits = [request.logits[index] for index in range(len(request.windows))]
-        request.logits = {}
-        return best_answer(
-            request.context, request.windows, [s for s, _ in logits], [e for _, e in logits]
-        )
+        used = [width or len(row) for row in rows]
+        return [(starts[row, :end].copy(), ends[row, :end].copy()) for row, end in enumerate(used)]

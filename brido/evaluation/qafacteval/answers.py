@@ -14,8 +14,6 @@ from brido.utils.paths import user_path
 
 Strategy = Literal["noun_chunks", "ner"]
 ENTITY_LABELS = frozenset({"PERSON", "NORP", "FAC", "ORG", "GPE", "LOC", "EVENT", "WORK_OF_ART"})
-# spaCy publishes its pipelines on the hub, as unpacked folders.
-HUB_OWNER = "spacy"
 
 
 @dataclass(frozen=True)
@@ -53,60 +51,35 @@ def _spans(sentence: Any, strategy: Strategy) -> Iterable[Any]:
 
 
 def load_pipeline(name: str, strategy: Strategy = "noun_chunks") -> Any:
-    """Return the spaCy pipeline installed under `name`, saved in the folder `name`, or on the hub.
-
-    An installed package comes first, then the folder, then the Hugging Face cache (spaCy publishes
-    its pipelines there as `spacy/NAME`).
+    """Return the spaCy pipeline that is installed under `name` or saved in the folder `name`.
 
     Raises:
-        BridoError: it is nowhere, cannot be read, or lacks what the answers of `strategy` need; or
+        BridoError: it is neither, cannot be read, or lacks what the answers of `strategy` need; or
             an unknown strategy.
     """
     import spacy
 
-    known = get_args(Strategy)
-    if strategy not in known:
-        raise BridoError(f"answers: {quoted(strategy)} is not one of {', '.join(known)}")
-    path = user_path(name)
-    try:
-        if spacy.util.is_package(name):
-            pipeline = spacy.load(name)
-        else:
-            pipeline = spacy.load(path if path.is_dir() else _from_hub(name))
-    except (OSError, ValueError, ImportError) as error:
-        raise BridoError(f"spacy_model: {quoted(name)} cannot be loaded: {error}") from None
-    _check_pipeline(pipeline, name, strategy)
-    return pipeline
-
-
-def _from_hub(name: str) -> str:
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
-
-    try:
-        return snapshot_download(f"{HUB_OWNER}/{name}", ignore_patterns=["*.whl"])
-    except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
+    if strategy not in get_args(Strategy):
         raise BridoError(
-            f"spacy_model: the spaCy pipeline {quoted(name)} is neither installed, nor a folder, "
-            f"nor in the Hugging Face cache ({type(error).__name__}). Install it with "
-            f"`python -m spacy download {name}`, or give the folder of a pipeline saved by spaCy"
-        ) from None
-
-
-def _check_pipeline(pipeline: Any, name: str, strategy: Strategy) -> None:
-    """Raise BridoError if the pipeline would find no answer in any text."""
-    parts = {"noun_chunks": ("parse", "DEP"), "ner": ("named entities", "ENT_IOB")}
-    doc = pipeline("The court in London heard the case.")
-    missing = [
-        what
-        for what, annotation in (("sentences", "SENT_START"), parts[strategy])
-        if not doc.has_annotation(annotation)
-    ]
-    if missing:
-        raise BridoError(
-            f"spacy_model: the pipeline {quoted(name)} lacks {' and '.join(missing)}, which "
-            f"answers: {strategy} needs; en_core_web_sm has them"
+            f"answers: {quoted(strategy)} is not one of {', '.join(get_args(Strategy))}"
         )
+    folder = user_path(name)
+    try:
+        pipeline = spacy.load(folder if folder.is_dir() else name)
+    except (OSError, ValueError, ImportError) as error:
+        raise BridoError(
+            f"spacy_model: the spaCy pipeline {quoted(name)} cannot be loaded ({error}): install "
+            "one with `python -m spacy download en_core_web_sm`, or give the folder of a pipeline "
+            "saved by spaCy"
+        ) from None
+    doc = pipeline("The court in London heard the case.")
+    annotation = {"noun_chunks": "DEP", "ner": "ENT_IOB"}[strategy]
+    if not (doc.has_annotation("SENT_START") and doc.has_annotation(annotation)):
+        raise BridoError(
+            f"spacy_model: the pipeline {quoted(name)} finds no sentences, or not what answers: "
+            f"{strategy} needs; en_core_web_sm does"
+        )
+    return pipeline
 
 
 def pipeline_version(pipeline: Any) -> dict[str, Any]:

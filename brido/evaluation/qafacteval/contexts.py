@@ -1,22 +1,13 @@
-"""A context as the reader sees it: words, word pieces, windows, and which window owns a piece.
+"""The windows of a context, which window owns a piece, and the way back from pieces to text."""
 
-Also the way back from word pieces to the text as it was written.
-"""
-
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from tokenizers import normalizers, pre_tokenizers
-from transformers.tokenization_utils_base import PreTrainedTokenizerBase
-
-# What the released code splits words at; a no-break space stays in its word.
-_WORD = re.compile("[^ \t\r\n\u202f]+")
 
 WINDOW_TOKENS = 384
 STRIDE = 128
-MAX_QUESTION_PIECES = 64
 # [CLS] question [SEP] context [SEP]
 SPECIAL_TOKENS = 3
 
@@ -38,36 +29,6 @@ class Context:
     def words_text(self, first: int, last: int) -> str:
         """Words `first` to `last` (inclusive) joined by single spaces."""
         return " ".join(self.text[start:end] for start, end in self.words[first : last + 1])
-
-
-class ContextReader:
-    """Cuts texts into contexts, word by word; every word is tokenised once."""
-
-    def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
-        self.tokenizer = tokenizer
-        self._words: dict[str, list[int]] = {}
-
-    def read(self, text: str) -> Context:
-        """The context of `text`; one without pieces is empty (nothing can be asked of it)."""
-        words = [match.span() for match in _WORD.finditer(text)]
-        surface = [text[start:end] for start, end in words]
-        self._learn(surface)
-        ids = [self._words[word] for word in surface]
-        flat = [piece for pieces in ids for piece in pieces]
-        owners = [word for word, pieces in enumerate(ids) for _ in pieces]
-        pieces = list(self.tokenizer.convert_ids_to_tokens(flat))
-        return Context(text, words, pieces, flat, owners)
-
-    def _learn(self, words: Sequence[str]) -> None:
-        new = [word for word in dict.fromkeys(words) if word not in self._words]
-        if new:
-            encoded = self.tokenizer(new, add_special_tokens=False)["input_ids"]
-            self._words.update(zip(new, encoded, strict=True))
-
-    def question_ids(self, question: str) -> list[int]:
-        """The first 64 piece ids of a question."""
-        ids = self.tokenizer(question, add_special_tokens=False)["input_ids"]
-        return ids[:MAX_QUESTION_PIECES]
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ It was trained on human marks from 1 to 5 and its raw output is the score: nothi
 few answers get slightly more than 5. For a score in [0, 1] clip at 5 and divide by 5.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,6 +13,7 @@ from transformers import AutoTokenizer, RobertaForSequenceClassification
 
 from brido.models.loading import pretrained, whole
 from brido.models.tokens import padded
+from brido.work.batches import plan_batches
 
 MAX_TOKENS = 512
 
@@ -25,10 +26,6 @@ class Comparison(NamedTuple):
     prediction: str
     source: str
 
-    def as_text(self) -> str:
-        """The one text that LERC-QuIP reads; the tags are ordinary text."""
-        return f"{self.question} <q> {self.answer} <r> {self.prediction} <c> {self.source}"
-
 
 class LercQuip:
     """LERC-QuIP of a converted model folder: one text, one logit."""
@@ -39,9 +36,9 @@ class LercQuip:
         self.model = model.to(device).eval()
         self.device = device
 
-    def encode(self, comparison: Comparison) -> list[int]:
-        """At most 512 token ids; the cut falls on the source, which is last."""
-        text = comparison.as_text()
+    def encode(self, item: Comparison) -> list[int]:
+        """At most 512 token ids, the tags ordinary text; the cut falls on the source, the last."""
+        text = f"{item.question} <q> {item.answer} <r> {item.prediction} <c> {item.source}"
         return self.tokenizer(text, truncation=True, max_length=MAX_TOKENS)["input_ids"]
 
     @torch.no_grad()
@@ -51,3 +48,12 @@ class LercQuip:
         inputs = padded(batch, self.tokenizer.pad_token_id)
         logits = self.model(inputs.to(self.device), attention_mask=mask.to(self.device)).logits
         return logits[:, 0].cpu().tolist()
+
+    def run(
+        self, items: Sequence[Comparison], batch_tokens: int
+    ) -> Iterator[list[tuple[int, float]]]:
+        """Yield (index of the item, score), a batch of like lengths after the other."""
+        encoded = [self.encode(item) for item in items]
+        for group in plan_batches(list(map(len, encoded)), batch_tokens):
+            scores = self.score([encoded[index] for index in group])
+            yield list(zip(group, scores, strict=True))

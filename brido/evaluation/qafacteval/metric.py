@@ -4,7 +4,7 @@ summary -> answers -> questions -> answered on the summary -> filter -> answered
 overlap -> mean over the kept questions (Fabbri et al. 2022, as released; see docs/metrics.md).
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
@@ -21,18 +21,16 @@ from brido.evaluation.qafacteval.answers import (
 )
 from brido.evaluation.qafacteval.lerc import Comparison, LercQuip
 from brido.evaluation.qafacteval.questions import MarkedSentence, QuestionGenerator
-from brido.evaluation.qafacteval.records import GeneratedQuestion, as_pairs, summarise
+from brido.evaluation.qafacteval.records import GeneratedQuestion, summarise
 from brido.evaluation.qafacteval.weights import find_models
+from brido.utils.arguments import as_list, as_texts
 from brido.utils.device import choose_device, memory_errors
+from brido.utils.errors import ArgumentError
 from brido.utils.extras import extra
 from brido.utils.progress import MakeProgress, quiet
 from brido.utils.store import ResultStore
-from brido.work.batches import plan_batches
 from brido.work.shards import content_hash
 
-# Finished batches of (index of the item, result), and what computes them of new items.
-Batches = Iterator[list[tuple[int, Any]]]
-Compute = Callable[[list[Any]], Batches]
 SCORER = "lerc_quip"
 
 
@@ -113,15 +111,20 @@ class QAFactEval:
             ArgumentError: not lists of texts, or not as many documents as summaries.
             BridoError: memory does not suffice.
         """
-        sources, texts = as_pairs(documents, summaries)
+        sources, texts = _joined("documents", documents), _joined("summaries", summaries)
+        if len(sources) != len(texts):
+            raise ArgumentError(
+                f"there are {len(sources)} documents and {len(texts)} summaries: give one "
+                "summary for each document, in the same order"
+            )
         questions = self._select(texts)
         with memory_errors(self.batch_tokens):
             self._ask(questions, progress)
-            found = self._answers(questions, texts, progress, "answers on the summaries")
+            found = self._answers(questions, texts, "answers on the summaries", progress)
             for question, prediction in zip(questions, found, strict=True):
                 question.on_summary = prediction
             kept = [question for question in questions if question.kept]
-            found = self._answers(kept, sources, progress, "answers on the sources")
+            found = self._answers(kept, sources, "answers on the sources", progress)
             for question, prediction in zip(kept, found, strict=True):
                 question.on_source = prediction
             self._compare([question for question in kept if question.answered], sources, progress)
@@ -141,14 +144,14 @@ class QAFactEval:
         ]
 
     def _ask(self, questions: list[GeneratedQuestion], progress: MakeProgress) -> None:
+        """Write the questions."""
         items = []
         for question in questions:
             answer, first = question.answer, question.answer.sentence_start
             places = answer.start - first, answer.end - first
             items.append(MarkedSentence(question.sentence, *places))
-        compute = partial(_generated, self.generator, self.batch_tokens)
-        model = self._with_quirks("questions")
-        found = self._recall("question", model, items, compute, progress, "questions")
+        model = f"{self.fingerprints['questions']}/faithful={self.settings['faithful']}"
+        found = self._results("question", model, self.generator, items, "questions", progress)
         for question, text in zip(questions, found, strict=True):
             question.text = text
 
@@ -156,46 +159,44 @@ class QAFactEval:
         self,
         questions: list[GeneratedQuestion],
         contexts: list[str],
-        progress: MakeProgress,
         label: str,
-    ) -> list[dict[str, Any]]:
+        progress: MakeProgress,
+    ) -> list[Prediction]:
+        """The reader's answer to each question on the context of its document."""
         pairs = [(question.text, contexts[question.document]) for question in questions]
-        compute = partial(_answered, self.reader, self.batch_tokens)
-        model = self._with_quirks("answering")
-        found = self._recall("answer", model, pairs, compute, progress, label)
-        return [{name: one[name] for name in Prediction._fields} for one in found]
+        model = f"{self.fingerprints['answering']}/faithful={self.settings['faithful']}"
+        return self._results("answer", model, self.reader, pairs, label, progress)
 
     def _compare(
         self, answered: list[GeneratedQuestion], sources: list[str], progress: MakeProgress
     ) -> None:
+        """Mark the answers that the sources give."""
         items = []
         for question in answered:
-            prediction = (question.on_source or {})["prediction"]
+            prediction = (question.on_source or NOTHING)["prediction"]
             source = sources[question.document]
             items.append(Comparison(question.text, question.answer.text, prediction, source))
-        compute = partial(_compared, self.scorer, self.batch_tokens)
         model = self.fingerprints[SCORER]
-        found = self._recall(SCORER, model, items, compute, progress, "overlap of answers")
-        for question, score in zip(answered, found, strict=True):
-            question.lerc = score
+        found = self._results(SCORER, model, self.scorer, items, "overlap of answers", progress)
+        for question, mark in zip(answered, found, strict=True):
+            question.lerc = mark
 
-    def _recall(
+    def _results(
         self,
         kind: str,
         model: str,
+        part: QuestionGenerator | Reader | LercQuip,
         items: Sequence[tuple],
-        compute: Compute,
-        progress: MakeProgress,
         label: str,
+        progress: MakeProgress,
     ) -> list[Any]:
-        """The result of each item, from the store or computed, with finished items counted."""
-        counted = partial(_counted, compute, progress, label)
-        found = self.store.recall(kind, model, items, counted)
-        return [found[item] for item in items]
+        """What a part of the metric says of each item, from the store or computed.
 
-    def _with_quirks(self, part: str) -> str:
-        """The store's name of a model that `faithful` changes."""
-        return f"{self.fingerprints[part]}/faithful={self.settings['faithful']}"
+        model: the name under which the store keeps it.
+        """
+        compute = partial(_counted, part, self.batch_tokens, label, progress)
+        found = self.store.recall(kind, model, items, compute)
+        return [found[item] for item in items]
 
     def signature(self, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
         """What it takes to get these numbers again, with the counts of documents and questions."""
@@ -211,29 +212,18 @@ class QAFactEval:
         }
 
 
-def _counted(compute: Compute, progress: MakeProgress, label: str, new: list[Any]) -> Batches:
+def _joined(name: str, texts: Sequence[str | Sequence[str]]) -> list[str]:
+    return [
+        text if isinstance(text, str) else " ".join(as_texts(f"{name}[{index}]", text))
+        for index, text in enumerate(as_list(name, texts, "a list of texts"))
+    ]
+
+
+def _counted(
+    part: Any, batch_tokens: int, label: str, progress: MakeProgress, new: list[Any]
+) -> Iterator[list[tuple[int, Any]]]:
+    """Run a part on new items, with a display of how many are done."""
     with progress(f"qafacteval: {label}", len(new), "questions") as display:
-        for results in compute(new):
+        for results in part.run(new, batch_tokens):
             yield results
             display.advance(len(results))
-
-
-def _generated(generator: QuestionGenerator, batch_tokens: int, new: list[Any]) -> Batches:
-    for group, encoded in generator.batches(new, batch_tokens):
-        yield list(zip(group, generator.generate(encoded), strict=True))
-
-
-def _answered(reader: Reader, batch_tokens: int, new: list[Any]) -> Batches:
-    requests = reader.requests(new)
-    empty = [index for index, request in enumerate(requests) if not request.windows]
-    yield [(index, NOTHING._asdict()) for index in empty]
-    for batch in reader.batches(requests, batch_tokens):
-        done = reader.run(requests, batch)
-        yield [(index, prediction._asdict()) for index, prediction in done]
-
-
-def _compared(scorer: LercQuip, batch_tokens: int, new: list[Any]) -> Batches:
-    encoded = [scorer.encode(item) for item in new]
-    for group in plan_batches(list(map(len, encoded)), batch_tokens):
-        scores = scorer.score([encoded[index] for index in group])
-        yield list(zip(group, scores, strict=True))

@@ -73,14 +73,14 @@ class QuestionGenerator:
         limit = self.model.config.max_position_embeddings
         return self.tokenizer(item.marked(), truncation=True, max_length=limit)["input_ids"]
 
-    def batches(
+    def run(
         self, items: Sequence[MarkedSentence], batch_tokens: int
-    ) -> list[tuple[list[int], list[list[int]]]]:
-        """Return the items' indices and token ids in length-sorted batches for `generate`."""
+    ) -> Iterator[list[tuple[int, str]]]:
+        """Yield (index of the item, question), a batch of like lengths after the other."""
         encoded = [self.encode(item) for item in items]
-        lengths = [len(ids) * NUM_BEAMS for ids in encoded]
-        groups = plan_batches(lengths, batch_tokens)
-        return [(group, [encoded[index] for index in group]) for group in groups]
+        for group in plan_batches([len(ids) * NUM_BEAMS for ids in encoded], batch_tokens):
+            questions = self.generate([encoded[index] for index in group])
+            yield list(zip(group, questions, strict=True))
 
     def generate(self, encoded: Sequence[list[int]]) -> list[str]:
         """Return the question for each encoded sentence, all in one batch."""
@@ -95,30 +95,17 @@ class QuestionGenerator:
 
         The slow tokenizer that the model was released with joins added tokens by spaces.
         """
-        end = len(ids)
-        while end and ids[end - 1] == self.model.config.eos_token_id:
-            end -= 1
-        pieces = [self._decode(segment) for segment in self._segments(ids[:end])]
-        return clean_up(" ".join(pieces)).strip()
-
-    def _segments(self, ids: list[int]) -> Iterator[list[int]]:
-        markers = set(self.tokenizer.convert_tokens_to_ids([OPENING, CLOSING]))
-        current: list[int] = []
+        while ids and ids[-1] == self.model.config.eos_token_id:
+            ids = ids[:-1]
+        markers = self.tokenizer.convert_tokens_to_ids([OPENING, CLOSING])
+        pieces: list[list[int]] = []
         for token in ids:
-            if token in markers:
-                if current:
-                    yield current
-                yield [token]
-                current = []
+            if pieces and token not in markers and pieces[-1][-1] not in markers:
+                pieces[-1].append(token)
             else:
-                current.append(token)
-        if current:
-            yield current
-
-    def _decode(self, ids: list[int]) -> str:
-        return self.tokenizer.decode(
-            ids, skip_special_tokens=False, clean_up_tokenization_spaces=False
-        )
+                pieces.append([token])
+        how = {"skip_special_tokens": False, "clean_up_tokenization_spaces": False}
+        return clean_up(" ".join(self.tokenizer.decode(piece, **how) for piece in pieces)).strip()
 
 
 @torch.no_grad()

@@ -6,42 +6,16 @@ from typing import Any
 
 from brido.evaluation.qafacteval.answers import AnswerSpan
 from brido.evaluation.qafacteval.overlap import exact_match, is_answered, is_kept, token_f1
-from brido.utils.arguments import as_list, as_texts
-from brido.utils.errors import ArgumentError
 
 SCORES = ("lerc", "f1", "em", "is_answered")
-
-
-def as_pairs(
-    documents: Sequence[str | Sequence[str]], summaries: Sequence[str | Sequence[str]]
-) -> tuple[list[str], list[str]]:
-    """Documents and summaries as texts, each list of sentences joined with spaces.
-
-    Raises:
-        ArgumentError: they are not texts, or not as many of the one as of the other.
-    """
-    sources, texts = _joined("documents", documents), _joined("summaries", summaries)
-    if len(sources) != len(texts):
-        raise ArgumentError(
-            f"there are {len(sources)} documents and {len(texts)} summaries: give one "
-            "summary for each document, in the same order"
-        )
-    return sources, texts
-
-
-def _joined(name: str, texts: Sequence[str | Sequence[str]]) -> list[str]:
-    return [
-        text if isinstance(text, str) else " ".join(as_texts(f"{name}[{index}]", text))
-        for index, text in enumerate(as_list(name, texts, "a list of texts"))
-    ]
 
 
 @dataclass
 class GeneratedQuestion:
     """One answer of one summary, its question, and the reader's answers to it.
 
-    `on_summary` and `on_source` are predictions as dictionaries: prediction, probability and
-    null_probability. `on_source` stays None where the filter drops the question.
+    `on_summary` and `on_source` are the reader's predictions. `on_source` stays None where the
+    filter drops the question.
     """
 
     document: int
@@ -55,10 +29,7 @@ class GeneratedQuestion:
     @property
     def kept(self) -> bool:
         """Whether the filter keeps the question, by its answer on the summary."""
-        found = self.on_summary
-        return is_kept(
-            self.answer.text, found["prediction"], found["probability"], found["null_probability"]
-        )
+        return is_kept(self.answer.text, **self.on_summary)
 
     @property
     def answered(self) -> bool:
@@ -68,13 +39,13 @@ class GeneratedQuestion:
 
     def scores(self) -> dict[str, float]:
         """The four scores of a kept question; all 0.0 where the source does not answer it."""
-        if not self.answered or self.on_source is None:
+        found = self.on_source
+        if found is None or not self.answered:
             return dict.fromkeys(SCORES, 0.0)
-        prediction = self.on_source["prediction"]
         return {
             "lerc": self.lerc,
-            "f1": token_f1(self.answer.text, prediction),
-            "em": exact_match(self.answer.text, prediction),
+            "f1": token_f1(self.answer.text, found["prediction"]),
+            "em": exact_match(self.answer.text, found["prediction"]),
             "is_answered": 1.0,
         }
 

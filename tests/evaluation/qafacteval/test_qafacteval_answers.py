@@ -51,29 +51,18 @@ def test_entities_of_eight_kinds():
     assert [a.text for a in select_answers(_Fixed(doc), ["x"], "ner")[0]] == ["Ann", "Kurds"]
 
 
-def test_an_unknown_strategy_is_named_before_anything_is_loaded():
-    with pytest.raises(BridoError, match=r"answers: 'max_np'.* noun_chunks, ner"):
-        load_pipeline("nowhere", "max_np")
-
-
-def test_no_pipeline_says_how_to_get_it(tmp_path, monkeypatch):
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    with pytest.raises(BridoError, match="python -m spacy download en_core_web_none"):
-        load_pipeline("en_core_web_none")
-    with pytest.raises(BridoError, match="cannot be loaded"):
-        load_pipeline(str(tmp_path))
-
-
-@pytest.mark.parametrize(
-    ("strategy", "missing"),
-    [
-        ("noun_chunks", "lacks parse, which answers: noun_chunks"),
-        ("ner", "lacks named entities, which answers: ner"),
-    ],
-)
-def test_a_pipeline_without_what_the_answers_need_is_refused(tmp_path, strategy, missing):
-    pipeline = spacy.blank("en")
-    pipeline.add_pipe("sentencizer")
-    pipeline.to_disk(tmp_path / "blank")
-    with pytest.raises(BridoError, match=missing):
-        load_pipeline(str(tmp_path / "blank"), strategy)
+def test_pipelines_that_cannot_answer_are_refused(tmp_path):
+    blank = spacy.blank("en")
+    blank.add_pipe("sentencizer")
+    blank.to_disk(tmp_path / "blank")
+    (tmp_path / "empty").mkdir()
+    refused = [
+        (("nowhere", "max_np"), r"answers: 'max_np'.* noun_chunks, ner"),
+        (("en_core_web_none", "ner"), "python -m spacy download"),
+        ((str(tmp_path / "empty"), "ner"), "cannot be loaded"),
+        ((str(tmp_path / "blank"), "noun_chunks"), "answers: noun_chunks needs"),
+        ((str(tmp_path / "blank"), "ner"), "answers: ner needs"),
+    ]
+    for given, message in refused:
+        with pytest.raises(BridoError, match=message):
+            load_pipeline(*given)

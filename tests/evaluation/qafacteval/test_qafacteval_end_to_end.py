@@ -5,14 +5,10 @@ import json
 import pytest
 import torch
 
-from brido.cli.evaluate import command
 from brido.evaluation import Inputs
 from brido.evaluation.qafacteval import METRIC, QAFactEval, QAFactEvalSettings
-from brido.evaluation.qafacteval.answering import NOTHING
 from brido.evaluation.qafacteval.lerc import Comparison
 from brido.evaluation.qafacteval.overlap import is_kept, token_f1
-from brido.evaluation.qafacteval.records import SCORES
-from brido.utils.commands import invoke
 from brido.utils.progress import Progress
 from brido.work.settings import RuntimeSettings
 
@@ -38,10 +34,8 @@ def _one_by_one(metric: QAFactEval, document: str, summary: str):
     from brido.evaluation.qafacteval.questions import MarkedSentence
 
     def answer(question, context):
-        (request,) = metric.reader.requests([(question, context)])
-        for window in range(len(request.windows)):
-            done = metric.reader.run([request], [(0, window)])
-        return done[0][1] if request.windows else NOTHING
+        (found,) = [one for batch in metric.reader.run([(question, context)], 1) for one in batch]
+        return found[1]
 
     scores = []
     for found in select_answers(metric.pipeline, [summary])[0]:
@@ -50,25 +44,23 @@ def _one_by_one(metric: QAFactEval, document: str, summary: str):
         item = MarkedSentence(sentence, found.start - offset, found.end - offset)
         (question,) = metric.generator.generate([metric.generator.encode(item)])
         first = answer(question, summary)
-        if not is_kept(found.text, first.prediction, first.probability, first.null_probability):
+        if not is_kept(found.text, **first):
             continue
         second = answer(question, document)
-        if second.probability <= second.null_probability:
+        if second["probability"] <= second["null_probability"]:
             scores.append((0.0, 0.0, 0.0))
             continue
-        comparison = Comparison(question, found.text, second.prediction, document)
+        comparison = Comparison(question, found.text, second["prediction"], document)
         (lerc,) = metric.scorer.score([metric.scorer.encode(comparison)])
-        scores.append((lerc, token_f1(found.text, second.prediction), 1.0))
+        scores.append((lerc, token_f1(found.text, second["prediction"]), 1.0))
     return scores
 
 
 def _self_answering(monkeypatch) -> None:
     """Random readers almost never find the answer again: let the filter keep every question."""
     for module in ("records", "overlap"):
-        monkeypatch.setattr(
-            f"brido.evaluation.qafacteval.{module}.is_kept", lambda *arguments: True
-        )
-    monkeypatch.setitem(globals(), "is_kept", lambda *arguments: True)
+        monkeypatch.setattr(f"brido.evaluation.qafacteval.{module}.is_kept", lambda *_, **__: True)
+    monkeypatch.setitem(globals(), "is_kept", lambda *_, **__: True)
 
 
 def test_real_path_equals_one_by_one(tiny, monkeypatch):
@@ -98,20 +90,3 @@ def test_evaluate_for_the_stage(published, pipeline_folder, tmp_path, monkeypatc
     assert found.signature["pipeline"].startswith("en_")
     json.dumps(found.details)
     assert (tmp_path / "work" / "answers" / "qafacteval.sqlite").is_file()
-
-
-def test_command_line(published, pipeline_folder, tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("BRIDO_WORK", str(tmp_path / "work"))
-    lines = [{"id": "x", "document": DOCUMENTS[0], "summary": SUMMARIES[0]},
-             {"document": DOCUMENTS[1], "summary": [SUMMARIES[1]]}]  # fmt: skip
-    file = tmp_path / "documents.jsonl"
-    file.write_text("\n".join(json.dumps(line) for line in lines), encoding="utf-8")
-    settings = [f"models={published.folder}", f"spacy_model={pipeline_folder}"]
-    settings.append("runtime.device=cpu")
-    changes = [part for setting in settings for part in ("-S", setting)]
-    invoke(command, ["qafacteval", str(file), "-o", "-", *changes])
-    output = capsys.readouterr()
-    rows = [json.loads(line) for line in output.out.splitlines()]
-    assert [row["id"] for row in rows] == ["x", "2"]
-    assert set(SCORES) < set(rows[0])
-    assert '"faithful": true' in output.err

@@ -1,4 +1,4 @@
-"""Models and the spaCy pipeline from the Hugging Face hub: once, then without a network."""
+"""Models from the Hugging Face hub: once, then without a network."""
 
 import json
 import os
@@ -6,7 +6,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import spacy
 from loopback_hub import LoopbackHub
 
 FIND = (
@@ -15,7 +14,6 @@ FIND = (
     "found = find_models('hub')\n"
     "print(json.dumps({name: str(path) for name, path in found.items()}))\n"
 )
-PIPELINE = "from brido.evaluation.qafacteval.answers import load_pipeline\nload_pipeline('en_x')\n"
 
 
 def _python(code: str, home: Path, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -44,16 +42,3 @@ def test_archives_come_from_the_hub_once(published, tmp_path):
         assert (Path(folder) / "model.safetensors").is_file()
     again = _python(FIND, tmp_path / "home", HF_HUB_OFFLINE="1")
     assert json.loads(again.stdout.splitlines()[-1]) == folders, again.stderr
-
-
-def test_spacy_pipeline_comes_from_the_hub(tmp_path):
-    folder = tmp_path / "en_x"
-    spacy.blank("en").to_disk(folder)
-    (folder / "en_x-any-py3-none-any.whl").write_bytes(b"large")
-    hub = LoopbackHub()
-    hub.add("models", "spacy/en_x", folder)
-    with hub.running() as address:
-        found = _python(PIPELINE, tmp_path / "home", HF_ENDPOINT=address)
-    # It was loaded: only then can it be found to have no parser.
-    assert "the pipeline 'en_x' lacks sentences" in found.stderr
-    assert not any(request.endswith(".whl") for request in hub.requests)

@@ -12,6 +12,7 @@ from brido.evaluation.qafacteval.questions import (
     MarkedSentence,
     QuestionGenerator,
     clean_up,
+    shift_positions,
 )
 from brido.evaluation.qafacteval.weights import find_models
 
@@ -110,6 +111,16 @@ def test_equal_to_a_search_without_cache_or_batch(published, folder, short, fait
     expected = [generator.detokenise(_slow(original, ids, faithful)) for ids in encoded]
     assert generator.generate(encoded) == expected
     assert [generator.generate([ids])[0] for ids in encoded] == expected
+
+
+@torch.no_grad()
+def test_positions_are_shifted_behind_the_first(published):
+    model = copy.deepcopy(published.questions)
+    table = model.get_decoder().embed_positions.weight
+    before = table.clone()
+    shift_positions(model)
+    for position, shown in {0: 0, 1: 2, 2: 3, 50: 51}.items():
+        assert torch.equal(table[position + 2], before[shown + 2])
 
 
 @pytest.mark.parametrize(

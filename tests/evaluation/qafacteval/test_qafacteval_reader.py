@@ -62,7 +62,7 @@ def test_every_piece_is_owned_by_its_best_window(pieces, question):
 
 def test_context_words_split_at_five_characters_only(reader):
     text = " The\tcourt\nin\r\u202fLeeds  met\xa0Ann\u2009Smith. "
-    context = reader.contexts.read(text)
+    context = reader.context(text)
     words = [text[start:end] for start, end in context.words]
     assert words == ["The", "court", "in", "Leeds", "met\xa0Ann\u2009Smith."]
     assert len(context.pieces) == len(context.ids) == len(context.piece_words)
@@ -72,7 +72,7 @@ def test_context_words_split_at_five_characters_only(reader):
 
 
 def test_question_is_cut_to_64_pieces(reader):
-    ids = reader.contexts.question_ids("What? " * 100)
+    ids = reader.question_ids("What? " * 100)
     assert ids == reader.tokenizer("What? " * 100, add_special_tokens=False)["input_ids"][:64]
 
 
@@ -136,7 +136,7 @@ def _slow(context: Context, question: int, starts, ends):
 def test_equal_to_the_slow_rules(reader, seed, words, question, coarse):
     random = np.random.default_rng(seed)
     vocabulary = ["Leeds", "Ann,", "court", "O'Neil", "café", "1,200", "jumbo"]
-    context = reader.contexts.read(" ".join(random.choice(vocabulary, words)))
+    context = reader.context(" ".join(random.choice(vocabulary, words)))
     count = len(windows(len(context.pieces), question))
     logits = random.normal(0, 3, (2, count, LENGTH)).astype(np.float32)
     if seed % 2:
@@ -148,28 +148,28 @@ def test_equal_to_the_slow_rules(reader, seed, words, question, coarse):
     starts, ends = logits
     result = best_answer(context, windows(len(context.pieces), question), starts, ends)
     text, probability, null = _slow(context, question, starts, ends)
-    assert result.prediction == text
-    assert result.probability == pytest.approx(probability, rel=1e-9)
-    assert result.null_probability == pytest.approx(null, rel=1e-9)
+    assert result["prediction"] == text
+    assert result["probability"] == pytest.approx(probability, rel=1e-9)
+    assert result["null_probability"] == pytest.approx(null, rel=1e-9)
 
 
 def test_nothing_but_the_null_makes_the_stand_in(reader):
-    context = reader.contexts.read("Ann")
+    context = reader.context("Ann")
     starts, ends = np.zeros((2, 1, LENGTH), dtype=np.float32)
     # Twenty better starts outside the context leave no valid span.
     starts[0, 100:140] = 5.0
     starts[0, 0], ends[0, 0] = -1.0, -2.0
     result = best_answer(context, windows(len(context.pieces), 4), starts, ends)
-    assert result.prediction == "empty"
+    assert result["prediction"] == "empty"
     weight = math.exp(-3.0)
-    assert result.probability == pytest.approx(1 / (1 + weight))
-    assert result.null_probability == pytest.approx(weight / (1 + weight))
+    assert result["probability"] == pytest.approx(1 / (1 + weight))
+    assert result["null_probability"] == pytest.approx(weight / (1 + weight))
 
 
 def _one_by_one(published, reader, question: str, text: str):
     """The original model, a window at a time, padded to 384."""
-    context = reader.contexts.read(text)
-    ids = reader.contexts.question_ids(question)
+    context = reader.context(text)
+    ids = reader.question_ids(question)
     starts, ends = [], []
     tokenizer = reader.tokenizer
     for window in windows(len(context.pieces), len(ids)):
@@ -188,6 +188,13 @@ def _one_by_one(published, reader, question: str, text: str):
     return best_answer(context, windows(len(context.pieces), len(ids)), starts, ends)
 
 
+def _same(found, expected) -> bool:
+    names = ("probability", "null_probability")
+    return found["prediction"] == expected["prediction"] and all(
+        found[name] == pytest.approx(expected[name], rel=1e-4) for name in names
+    )
+
+
 @pytest.mark.parametrize("batch_tokens", [1, 384 * 16])
 def test_batches_answer_as_single_windows_do(published, reader, batch_tokens):
     words = ["court", "Leeds", "Ann", "cakes", "judge"]
@@ -198,29 +205,18 @@ def test_batches_answer_as_single_windows_do(published, reader, batch_tokens):
         ("", "Ann"),
         ("Who left the court?", " ".join(words[(i * i + i // 7) % 5] for i in range(5000))),
     ]
-    requests = reader.requests(pairs)
-    long = requests[-1]
-    windows_after_the_first = (len(long.context.pieces) - (LENGTH - len(long.question) - 3)) / 128
-    assert len(long.windows) == math.ceil(windows_after_the_first) + 1
-    done = {}
-    for batch in reader.batches(requests, batch_tokens):
-        done.update(reader.run(requests, batch))
+    done = dict(answer for batch in reader.run(pairs, batch_tokens) for answer in batch)
     for index, (question, text) in enumerate(pairs):
         expected = _one_by_one(published, reader, question, text)
-        assert done[index].prediction == expected.prediction
-        assert done[index].probability == pytest.approx(expected.probability, rel=1e-4)
-        assert done[index].null_probability == pytest.approx(expected.null_probability, rel=1e-4)
+        assert _same(done[index], expected)
 
 
 def test_trimmed_windows_give_the_logits_of_the_real_positions(published):
     folder = find_models(str(published.folder))["answering"]
     trimmed = Reader(folder, torch.device("cpu"), faithful=False)
     pairs = [("Who left?", "Ann Smith left."), ("Who left the court in Leeds?", "court " * 50)]
-    requests = trimmed.requests(pairs)
-    (batch,) = trimmed.batches(requests, 10_000)
-    answers = dict(trimmed.run(requests, batch))
-    singles = trimmed.requests(pairs)
-    for index, single in enumerate(singles):
-        ((_, expected),) = trimmed.run([single], [(0, 0)])
-        assert answers[index].prediction == expected.prediction
-        assert answers[index].probability == pytest.approx(expected.probability, rel=1e-4)
+    _, batch = trimmed.run(pairs, 10_000)
+    answers = dict(batch)
+    for index, pair in enumerate(pairs):
+        _, [(_, expected)] = trimmed.run([pair], 1)
+        assert _same(answers[index], expected)
