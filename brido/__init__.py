@@ -4,10 +4,10 @@ import sys
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from brido.utils.device import let_threads_sleep
 from brido.utils.errors import speak_plainly
 from brido.utils.lazy import lazy
 from brido.utils.signals import end_at_signals
-from brido.utils.waiting import let_threads_sleep
 
 __version__ = "0.5.0"
 

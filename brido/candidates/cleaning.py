@@ -12,9 +12,9 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from brido.utils.arguments import CLEANING_RULES as RULES
+from brido.utils.arguments import CleaningRule as Rule
 from brido.utils.blank import is_blank
-from brido.utils.cleaning_rules import CLEANING_RULES as RULES
-from brido.utils.cleaning_rules import CleaningRule as Rule
 from brido.utils.control_tokens import without_end_tokens
 from brido.utils.thoughts import without_thoughts
 

@@ -17,7 +17,7 @@ from brido.search.settings import (
     Stopping,
     TruncationSettings,
 )
-from brido.utils.cleaning_rules import CLEANING_RULES, CleaningRule
+from brido.utils.arguments import CLEANING_RULES, CleaningRule
 from brido.utils.sections import (
     Count,
     Name,

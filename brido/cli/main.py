@@ -14,9 +14,9 @@ from click.shell_completion import CompletionItem
 
 import brido
 from brido.utils.commands import invoke
+from brido.utils.device import let_threads_sleep
 from brido.utils.errors import BridoError, close_to, run_command
 from brido.utils.extras import extra
-from brido.utils.waiting import let_threads_sleep
 
 # The groups of the help and their commands, each with its line there.
 GROUPS = {

@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from brido.utils.errors import BridoError
-from brido.utils.files import Row, read_rows
+from brido.utils.files import STDIN, Row, read_rows, standard_input
 from brido.utils.left_out import LeftOut
 from brido.utils.progress import say
-from brido.utils.text_files import STDIN, standard_input
 
 Values = dict[str, Any]
 # The rows of a file; the text is what messages call it, "" for its own name.

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from brido.endpoint.answers import CUT, FILTERED, NO_ANSWER, Answer, AskedModel, Question, as_json
 from brido.utils.extras import extra
-from brido.utils.store import Store, placeholders
+from brido.utils.store import Store
 
 with extra():
     from filelock import FileLock, Timeout
@@ -34,7 +34,7 @@ CREATE TABLE IF NOT EXISTS answers (
 ) WITHOUT ROWID;
 """
 # Not INSERT OR IGNORE, which would also drop a row with a null without a word.
-_ADD_MODEL = f"INSERT INTO models VALUES ({placeholders(4)}) ON CONFLICT DO NOTHING"
+_ADD_MODEL = "INSERT INTO models VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
 # An answer that is asked for again, in SQL; the rest is final.
 _REASONS = ", ".join(f"'{reason}'" for reason in sorted(CUT | FILTERED))
 _AGAIN = (
@@ -51,7 +51,7 @@ _NEW = ", ".join(
 )
 # By its time an answer is known that is written a second time.
 _ADD_ANSWER = (
-    f"INSERT INTO answers VALUES ({placeholders(11)}) ON CONFLICT DO UPDATE SET {_NEW}, {_SUMS} "
+    f"INSERT INTO answers VALUES (?{', ?' * 10}) ON CONFLICT DO UPDATE SET {_NEW}, {_SUMS} "
     f"WHERE excluded.answered > answers.answered AND {_AGAIN}"
 )
 
@@ -61,7 +61,7 @@ class AnswerStore(Store):
 
     path: Path
     tables = _TABLES
-    private = True
+    mode = 0o600
     advice = (
         "if the file is damaged, restore it or move it away; if the disk is full, free some space"
     )

@@ -15,10 +15,13 @@ from typing import Any, NamedTuple
 from brido.candidates.cleaning import clean
 from brido.rouge import similarity_matrix
 from brido.rouge.pairwise import Combination, Tokenizer
-from brido.utils.arguments import check_choices
-from brido.utils.cleaning_rules import CLEANING_RULES, CleaningRule
+from brido.utils.arguments import CLEANING_RULES, CleaningRule, check_choices
 from brido.utils.errors import ArgumentError, quoted
-from brido.utils.text import one_sentence_a_line, unseen_share, unseen_warning
+from brido.utils.text import (
+    one_sentence_a_line,
+    unseen_share,
+    unseen_warning,
+)
 from brido.vote.consensus import consensus_scores
 from brido.vote.signals import shuffled_scores
 

@@ -8,8 +8,7 @@ from brido.evaluation import Inputs
 from brido.evaluation.metric import Column, Metric
 from brido.evaluation.registry import find_metric
 from brido.rewards.consensus import ConsensusReward
-from brido.utils.arguments import check_choices
-from brido.utils.cleaning_rules import CLEANING_RULES, CleaningRule
+from brido.utils.arguments import CLEANING_RULES, CleaningRule, check_choices
 from brido.utils.errors import ArgumentError
 from brido.work.settings import RuntimeSettings
 

@@ -5,13 +5,20 @@ The predictions are the first texts, the targets those from `first_target` on.
 """
 
 import numpy as np
-
-from brido.utils.compiling import cached
+from numba import njit
 
 _ONE, _ALL = np.uint64(1), ~np.uint64(0)
 
 
-@cached(nogil=True)
+def _cached(function):
+    """Compile; the code is kept beside this file, in the user's caches, or in NUMBA_CACHE_DIR."""
+    try:
+        return njit(nogil=True, cache=True)(function)
+    except RuntimeError:  # no folder can be written
+        return njit(nogil=True)(function)
+
+
+@_cached
 def common_counts(counts, predictions, first_target):
     """The sizes of the intersections of multisets, int64 [predictions, targets].
 
@@ -28,7 +35,7 @@ def common_counts(counts, predictions, first_target):
     return common
 
 
-@cached(nogil=True)
+@_cached
 def common_words(words, bounds, lines, texts, units, marks, most, first_target):
     """How many words of each target are marked, int64 [targets, predictions].
 
@@ -53,7 +60,7 @@ def common_words(words, bounds, lines, texts, units, marks, most, first_target):
     return common
 
 
-@cached(nogil=True)
+@_cached
 def mark_lines(words, bounds, units, owners, targets, types, marks):
     """Mark the words of lines on a longest common subsequence with any line of a prediction.
 
@@ -79,7 +86,7 @@ def mark_lines(words, bounds, units, owners, targets, types, marks):
                         marks[units[targets[lane]] + limb, row] |= found[limb, lane]
 
 
-@cached(nogil=True)
+@_cached
 def _table(prediction, positions):
     """The tables t[i][j] of longest common subsequences (i words of a target, j of the prediction).
 
@@ -105,7 +112,7 @@ def _table(prediction, positions):
     return columns
 
 
-@cached(nogil=True)
+@_cached
 def _read_path(prediction, positions, columns, found):
     """Fill found [limbs, lanes]: the subsequence that rouge_score reads from the table, as bits.
 

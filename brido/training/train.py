@@ -122,7 +122,7 @@ class Run:
                     # A process that ends too early makes the launcher end the one that is writing.
                     parallel.accelerator.wait_for_everyone()
                 if number and not finished:
-                    stop(number, state.update)
+                    stop(number, f"the state of update {state.update} is kept, run again to go on")
 
     def update(self) -> str:
         """Do the next update; return a line of progress.

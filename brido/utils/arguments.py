@@ -2,12 +2,18 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence, Set
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from brido.utils.errors import ArgumentError, quoted
+
+# The rules by which candidates are cleaned; `brido.candidates.cleaning` has them.
+CleaningRule = Literal[
+    "think", "refusal", "tokens", "frame", "markdown", "preamble", "label", "quotes"
+]
+CLEANING_RULES: tuple[CleaningRule, ...] = get_args(CleaningRule)
 
 
 def as_texts(name: str, texts: Any) -> Sequence[str]:

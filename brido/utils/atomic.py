@@ -1,18 +1,15 @@
 """Files and folders that appear whole or not at all."""
 
 import contextlib
-import errno
 import fcntl
 import hashlib
 import os
 import secrets
 import shutil
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from brido.utils.errors import BridoError, is_disk_full
-
-_FORBIDDEN = {errno.EACCES, errno.EROFS, errno.EPERM}
 
 
 def atomic_file(path: Path) -> contextlib.AbstractContextManager[Path]:
@@ -44,10 +41,10 @@ def write_text(path: Path, text: str) -> None:
 
 
 @contextlib.contextmanager
-def explained(path: Path, kinds: Set[int] = frozenset()) -> Iterator[None]:
+def explained(path: Path, any_error: bool = True) -> Iterator[None]:
     """Turn what keeps the block from writing `path` into a BridoError.
 
-    kinds: further errno numbers that speak of the path.
+    any_error: every error of the system in the block is about the path; else a full disk alone is.
     """
     try:
         yield
@@ -59,29 +56,38 @@ def explained(path: Path, kinds: Set[int] = frozenset()) -> Iterator[None]:
                 f"the disk is full while writing {path} (or `ulimit -f` is reached): free some "
                 "space and run again; finished work is kept"
             )
-        elif isinstance(error, OSError) and error.errno in _FORBIDDEN | kinds:
+        elif any_error and isinstance(error, OSError):
             message = f"{path} cannot be written ({error.strerror})"
         else:
             raise
         raise BridoError(message) from error
 
 
+def check_place(path: Path) -> None:
+    """Raise BridoError if a file cannot be at a path: a folder is there, or no folder is above."""
+    if path.is_dir():
+        raise BridoError(f"{path} is a folder: name a file in it")
+    folder = next(folder for folder in path.absolute().parents if folder.exists())
+    if not folder.is_dir():
+        raise BridoError(f"{path} cannot be written: {folder} is not a folder")
+
+
 @contextlib.contextmanager
 def _replacing(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
-    is_folder = make is Path.mkdir
     with contextlib.ExitStack() as stack:
-        # Before anything is written every error of the system is about the place.
-        with explained(path, frozenset(errno.errorcode)):
-            check_place(path, is_folder)
+        with explained(path):
+            if make is Path.touch:
+                check_place(path)
+            elif path.is_file():
+                raise BridoError(f"{path} is a file: move it away, or name a folder")
             path.parent.mkdir(parents=True, exist_ok=True)
             _remove_left(path)
             temporary = _make_temporary(path, make, stack)
-        with explained(path):
+        with explained(path, any_error=False):
             yield temporary
             _finish(temporary)
-            if is_folder and path.exists():
-                if not path.is_dir():
-                    raise BridoError(f"{path} is a file: move it away, or name a folder")
+        with explained(path):
+            if path.is_dir():
                 _exchange(temporary, path)
             else:
                 os.replace(temporary, path)
@@ -104,15 +110,10 @@ def _moved(path: Path) -> Path:
     return path.with_name(f"{_prefix(path)}old")
 
 
-def check_place(path: Path, is_folder: bool = False) -> None:
-    """Raise BridoError for a file in the place of a folder, or anything in what is no folder."""
-    if path.is_dir() and not is_folder:
-        raise BridoError(f"{path} is a folder: name a file in it")
-    for folder in path.parents:
-        if folder.exists():
-            if not folder.is_dir():
-                raise BridoError(f"{path} cannot be written: {folder} is not a folder")
-            break
+def _prefix(path: Path) -> str:
+    """How the temporary names of a path begin: short, however long its own name is."""
+    digest = hashlib.blake2b(os.fsencode(path.name), digest_size=8).hexdigest()
+    return f".brido-{digest}-"
 
 
 def _make_temporary(path: Path, make: Callable[[Path], None], stack: contextlib.ExitStack) -> Path:
@@ -126,12 +127,6 @@ def _make_temporary(path: Path, make: Callable[[Path], None], stack: contextlib.
             stack.enter_context(_locked(temporary))
             if temporary.exists():
                 return temporary
-
-
-def _prefix(path: Path) -> str:
-    """How the temporary names of a path begin: short, however long its own name is."""
-    digest = hashlib.blake2b(os.fsencode(path.name), digest_size=8).hexdigest()
-    return f".brido-{digest}-"
 
 
 def _remove_left(path: Path) -> None:
@@ -153,12 +148,9 @@ def _locked(path: Path, wait: bool = True) -> Iterator[None]:
     """
     descriptor = os.open(path, os.O_RDONLY)
     try:
-        try:
+        # Where there are no locks, nothing that was left is removed.
+        with contextlib.suppress(OSError) if wait else contextlib.nullcontext():
             fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-        except OSError:
-            # Where there are no locks, nothing that was left is removed.
-            if not wait:
-                raise
         yield
     finally:
         os.close(descriptor)
@@ -171,12 +163,10 @@ def _finish(temporary: Path) -> None:
     """
     mask = os.umask(0)
     os.umask(mask)
-    inside = sorted(temporary.rglob("*")) if temporary.is_dir() else []
-    for path in [*inside, temporary]:
-        if path.is_symlink():  # what it points to is not ours
-            continue
-        path.chmod((0o777 if path.is_dir() else 0o666) & ~mask)
-        _sync(path)
+    for path in [*temporary.rglob("*"), temporary]:
+        if not path.is_symlink():  # what it points to is not ours
+            path.chmod((0o777 if path.is_dir() else 0o666) & ~mask)
+            _sync(path)
 
 
 def _remove(path: Path) -> None:

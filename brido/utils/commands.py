@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 import click
 
-_NARROWEST = 20  # columns
-
 
 def invoke(
     command: click.Command, arguments: Sequence[str] | None = None, program: str | None = None
@@ -22,10 +20,8 @@ def invoke(
     Raises:
         SystemExit: the command line is wrong, or the command ended with a code of its own.
     """
-    # Some shells and editors say 0: nothing can be written into lines of no width.
-    width = os.environ.get("COLUMNS", "")
-    if not width.isdigit() or int(width) < _NARROWEST:
-        os.environ.pop("COLUMNS", None)
+    if os.environ.get("COLUMNS") == "0":  # some editors say so: no width at all
+        del os.environ["COLUMNS"]
     given = sys.argv[1:] if arguments is None else list(arguments)
     try:
         with command.make_context(program or command.name, given) as context:

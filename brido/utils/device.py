@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -10,6 +11,16 @@ from brido.utils.errors import BridoError, first_line
 
 if TYPE_CHECKING:
     import torch
+
+
+def let_threads_sleep() -> None:
+    """Let PyTorch's threads sleep soon after they have nothing to do; call it before its import.
+
+    By default libgomp's threads wait actively for milliseconds: on two busy cores a step of a
+    language model took 12 times as long. 1000 rounds, some microseconds, are libgomp's own choice
+    where it knows that there are more threads than cores. A value of the user's stays.
+    """
+    os.environ.setdefault("GOMP_SPINCOUNT", "1000")
 
 
 def worker_devices(device: str, workers: int | None) -> list[str]:
@@ -27,9 +38,10 @@ def worker_devices(device: str, workers: int | None) -> list[str]:
     return [device] * (workers or 1)
 
 
-def choose_device(name: str, threads: int = 0) -> torch.device:
-    """The device `runtime.device` names, `auto` being the first of cuda, mps and cpu that is there.
+def computing_device(name: str, threads: int = 0) -> torch.device:
+    """The device `runtime.device` names; auto is the first GPU of CUDA, else the processor.
 
+    The processor takes the place of Apple's GPUs: they have no float64, in which scores are summed.
     `threads` above 0 also sets PyTorch's number of threads for this process.
 
     Raises:
@@ -40,27 +52,16 @@ def choose_device(name: str, threads: int = 0) -> torch.device:
     if threads:
         torch.set_num_threads(threads)
     if name == "auto":
-        if torch.cuda.is_available():
-            return torch.device("cuda")
-        return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
+        name = "cuda" if torch.cuda.is_available() else "cpu"
     try:
-        device = torch.device(name)
+        device = torch.device("cpu" if name == "mps" else name)
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError) as error:
-        reason = str(error).strip().splitlines()[0]
         raise BridoError(
-            f"runtime.device: {name} cannot be used here ({reason}); auto takes what is there"
+            f"runtime.device: {name} cannot be used here ({first_line(error)}); auto takes what is "
+            "there"
         ) from None
     return device
-
-
-def computing_device(name: str, threads: int = 0) -> torch.device:
-    """`choose_device`, but the processor in place of Apple's GPUs: they have no float64, in which
-    scores are summed."""
-    import torch
-
-    device = choose_device(name, threads)
-    return torch.device("cpu") if device.type == "mps" else device
 
 
 def is_out_of_memory(error: BaseException) -> bool:
@@ -82,8 +83,7 @@ def memory_errors(batch_tokens: int) -> Iterator[None]:
             raise
         raise BridoError(
             f"the device has not enough memory for batches of {batch_tokens} tokens: lower "
-            "runtime.batch_tokens (--batch-tokens) and run again; finished work is kept "
-            f"({first_line(error)})"
+            "runtime.batch_tokens (--batch-tokens) and run again; finished work is kept"
         ) from None
 
 

@@ -7,7 +7,6 @@ import reprlib
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from types import TracebackType
 from typing import Any, NoReturn, cast
 
 from brido.utils.progress import show_messages
@@ -15,6 +14,9 @@ from brido.utils.signals import Stopped, stop_at_signals
 
 _LONGEST_REASON = 300
 _KEPT = "finished work is kept, run again to go on"
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 80
+_SHORT.maxlist = 20
 
 
 class BridoError(Exception):
@@ -42,26 +44,15 @@ class ArgumentError(BridoError, ValueError):
     """An argument of a public function that it cannot work on; to Python a ValueError too."""
 
 
-class _Short(reprlib.Repr):
-    """Values in messages: no longer than a line."""
-
-    def repr_int(self, x: int, level: int) -> str:
-        # Python itself refuses to write out thousands of digits.
-        digits = int(x.bit_length() * 0.30103) + 1
-        return super().repr_int(x, level) if digits < 1000 else f"a number of {digits:,} digits"
-
-
-_SHORT = _Short()
-_SHORT.maxstring = _SHORT.maxother = 80
-_SHORT.maxlist = 20
-
-
 def quoted(value: Any) -> str:
     """A value of a user's file or call as Python writes it, cut to a line.
 
     A text may be of any length and contain control sequences; both stay out of messages.
     """
-    return _SHORT.repr(value).replace("\n", " ")
+    try:
+        return _SHORT.repr(value).replace("\n", " ")
+    except ValueError:
+        return "a number of thousands of digits"  # which Python refuses to write
 
 
 def short(text: str) -> str:
@@ -86,14 +77,11 @@ def close_to(name: str, known: Iterable[str], prefix: str = "") -> str:
 def near(key: str, known: Iterable[str], most: int = 5) -> list[str]:
     """Return dotted keys that may be meant by a misspelt or shortened one, the likeliest first."""
     names = list(known)
-    last = {name: name.rpartition(".")[2] for name in names}
-    wanted = key.rpartition(".")[2]
-    found = difflib.get_close_matches(key, names, n=most, cutoff=0.8)
     # A key without its section, and one that is misspelt within another section.
-    for part in difflib.get_close_matches(wanted, set(last.values()), n=most, cutoff=0.75):
-        found += [name for name in names if last[name] == part]
-    found = found or difflib.get_close_matches(key, names, n=most)
-    return list(dict.fromkeys(found))[:most]
+    last = key.rpartition(".")[2]
+    same = [name for name in names if name.rpartition(".")[2] == last]
+    close = difflib.get_close_matches(key, names, n=most)
+    return list(dict.fromkeys([*same, *close]))[:most]
 
 
 def first_line(error: BaseException) -> str:
@@ -102,11 +90,17 @@ def first_line(error: BaseException) -> str:
         return "it is nested too deeply"
     if isinstance(error, MemoryError):
         return "the memory does not suffice"
-    if isinstance(error, FileNotFoundError):
-        return "there is no such file"
     text = getattr(error, "strerror", None) or str(error)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return _printable(lines[0][:_LONGEST_REASON]) if lines else type(error).__name__
+    return printable(lines[0][:_LONGEST_REASON]) if lines else type(error).__name__
+
+
+def printable(message: str) -> str:
+    """A message with its control characters escaped: a parser's reason may quote a file."""
+    return "".join(
+        sign if sign.isprintable() or sign in "\n\t" else sign.encode("unicode_escape").decode()
+        for sign in message
+    )
 
 
 @contextmanager
@@ -149,9 +143,9 @@ def speak_plainly() -> None:
     """
     former = sys.excepthook
 
-    def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    def show(kind: type[BaseException], error: BaseException, trace: Any) -> None:
         if isinstance(error, BridoError):
-            print(_printable(f"error: {error}"), file=sys.stderr)
+            print(printable(f"error: {error}"), file=sys.stderr)
         else:
             former(kind, error, trace)
 
@@ -164,7 +158,9 @@ def run_command(main: Callable[[], None]) -> None:
     A BridoError becomes a message on stderr and exit code 2; SIGTERM and Ctrl-C say what is kept
     and end with 128 and their number, as shells have it.
     """
-    _write_any_sign()
+    with suppress(AttributeError):  # stdout is closed
+        # A terminal that lacks a sign shows its number.
+        cast(io.TextIOWrapper, sys.stdout).reconfigure(errors="backslashreplace")
     show_messages()
     with stop_at_signals():
         try:
@@ -175,47 +171,21 @@ def run_command(main: Callable[[], None]) -> None:
             # The reader of our output (`| head`) went away, which is not an error of ours.
             sys.stderr.close()
             raise SystemExit(0) from None
-        except KeyboardInterrupt as stop:
-            _interrupted(stop)
-        except Exception as error:
+        except (Exception, KeyboardInterrupt) as error:
             # A library may answer a stop with an error of its own, as torch.save does.
             for cause in causes(error):
                 if isinstance(cause, KeyboardInterrupt):
-                    _interrupted(cause)
+                    number = getattr(cause, "number", Stopped.number)
+                    _end(f"interrupted; {str(cause) or _KEPT}", 128 + number)
                 if isinstance(cause, MemoryError):
-                    _end(
-                        f"error: the memory does not suffice (or `ulimit -v` is reached); {_KEPT}",
-                        2,
-                    )
+                    _end(f"error: {first_line(cause)} (or `ulimit -v` is reached); {_KEPT}", 2)
             # Files that are not ours, such as a library's cache, grow as well.
-            if isinstance(error, OSError) and is_disk_full(error):
-                _end(
-                    f"error: {error.filename or 'a file'} cannot be written ({error.strerror}): "
-                    f"free some space, or lift `ulimit -f`; {_KEPT}",
-                    2,
-                )
+            if is_disk_full(error):
+                where = getattr(error, "filename", None) or "a file"
+                _end(f"error: the disk is full while writing {where}: free some; {_KEPT}", 2)
             raise
 
 
-def _interrupted(stop: KeyboardInterrupt) -> NoReturn:
-    number = getattr(stop, "number", Stopped.number)
-    _end(f"interrupted; {str(stop) or _KEPT}", 128 + number)
-
-
-def _write_any_sign() -> None:
-    """A terminal that lacks a sign shows its number, and the command goes on."""
-    with suppress(AttributeError):  # stdout is closed
-        cast(io.TextIOWrapper, sys.stdout).reconfigure(errors="backslashreplace")
-
-
 def _end(message: str, code: int) -> NoReturn:
-    print(_printable(message), file=sys.stderr, flush=True)
+    print(printable(message), file=sys.stderr, flush=True)
     raise SystemExit(code) from None
-
-
-def _printable(message: str) -> str:
-    """A message with its control characters escaped: a parser's reason may quote a file."""
-    return "".join(
-        sign if sign.isprintable() or sign in "\n\t" else sign.encode("unicode_escape").decode()
-        for sign in message
-    )

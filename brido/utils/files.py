@@ -5,25 +5,33 @@ refuses too many of them (`brido.utils.left_out`). What makes a whole file unrea
 BridoError.
 """
 
+import codecs
 import csv
+import gzip
 import io
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from brido.utils.errors import BridoError, parsing, some
 from brido.utils.extras import extra
 from brido.utils.json_lines import HALF_PAIR, ROW, holds_half_pair, kind, parse_row
-from brido.utils.text_files import STDIN, decoded_lines, ending_of, opened, undecoded
 
+STDIN = "-"
 # Many writers of JSON leave a key out where it has no value: one row does not show all columns.
 _FIRST_ROWS = 100
 # What may part the columns of a CSV file; in a tie the first is meant.
 _DELIMITERS = ",;\t|"
+_NO_TEXT = (
+    "it is not text in UTF-8: save a table as CSV (UTF-8), convert a text with `iconv -t UTF-8`, "
+    "or correct the ending of its name"
+)
+# Bytes that are not UTF-8, as `surrogateescape` keeps them.
+_UNDECODED = re.compile("[\udc80-\udcff]")
 
 
 class Row(NamedTuple):
@@ -50,24 +58,25 @@ def read_rows(name: str | Path, shown: str = "") -> Iterator[Row]:
         BridoError: the file is missing or empty, has an unknown ending, or cannot be read as what
             its ending says.
     """
-    path = Path("stdin" if name == STDIN else name)
-    label, number = shown or path.name, 0
-    with parsing(
-        lambda reason: (
-            f"{shown or path} cannot be read{f' behind row {number}' * bool(number)}: {reason}"
-        )
+    path, number = Path("stdin" if name == STDIN else name), 0
+    what = shown or str(path)
+    ending = ".jsonl" if name == STDIN else ending_of(path)
+    with (
+        parsing(
+            lambda reason: (
+                f"{what} cannot be read{f' behind row {number}' * bool(number)}: {reason}"
+            )
+        ),
+        opened(name) as stream,
     ):
-        ending = ".jsonl" if name == STDIN else ending_of(path)
-        with opened(name) as stream:
-            if ending not in READERS:
-                raise ValueError(
-                    f"its ending is unknown; known are {', '.join(READERS)}, also with .gz or .zst"
-                )
-            for row in READERS[ending](label, stream):
-                number += 1
-                yield row
-        if not number:
-            raise BridoError(f"{shown or path} has no rows")
+        if ending not in READERS:
+            known = ", ".join(READERS)
+            raise ValueError(f"its ending is unknown; known are {known}, also with .gz or .zst")
+        for row in READERS[ending](shown or path.name, stream):
+            number += 1
+            yield row
+    if not number:
+        raise BridoError(f"{what} has no rows")
 
 
 def first_rows(path: str | Path) -> list[dict[str, Any]]:
@@ -84,7 +93,97 @@ def columns_of(rows: Iterable[dict[str, Any]]) -> list[str]:
     return list(dict.fromkeys(name for row in rows for name in row))
 
 
-def _first_line(lines: Iterator[str], blank: str = "") -> tuple[int, str, Iterator[str]]:
+def text_lines(name: str | Path, shown: str = "") -> Iterator[str]:
+    """The lines of a text file of any ending, or of stdin (`-`). shown: what messages call it.
+
+    Raises:
+        BridoError: it cannot be read, or is not text in UTF-8 or in UTF-16 with a byte order mark.
+    """
+    with (
+        parsing(lambda reason: f"{shown or name} cannot be read: {reason}"),
+        opened(name) as stream,
+    ):
+        for number, line in enumerate(_decoded(stream), 1):
+            if problem := _undecoded(line):
+                raise ValueError(f"line {number} is {problem}")
+            yield line
+
+
+def ending_of(path: Path) -> str:
+    """The ending that says the format, in small letters, without that of a packer."""
+    packed = path.suffix.lower() in (".gz", ".zst")
+    return (path.with_suffix("") if packed else path).suffix.lower()
+
+
+def standard_input() -> io.BufferedReader:
+    """The bytes of stdin.
+
+    Raises:
+        BridoError: stdin is closed.
+    """
+    if sys.stdin is None:
+        raise BridoError("stdin is closed: name a file, or give lines on stdin")
+    return cast(io.BufferedReader, sys.stdin.buffer)
+
+
+def opened(name: str | Path) -> AbstractContextManager[Any]:
+    """A block with the bytes of a file (`-` for stdin), unpacked if it ends in .gz or .zst.
+
+    Raises:
+        ValueError: there is no such file, or it is not one.
+    """
+    if name == STDIN:
+        return nullcontext(standard_input())
+    path = Path(name)
+    if not path.exists():
+        raise ValueError("there is no such file")
+    if not path.is_file():
+        raise ValueError("it is a folder, a pipe or a device: name a file, or - for stdin")
+    packed = path.suffix.lower()
+    if packed == ".gz":
+        return gzip.open(path)
+    if packed == ".zst":
+        with extra():
+            import pyarrow as pa
+        return io.BufferedReader(pa.input_stream(str(path), compression="zstd"))
+    return path.open("rb")
+
+
+def begins_json(stream: io.BufferedReader) -> bool:
+    """Whether a text begins as a JSON object or an array of objects or texts does."""
+    start = stream.peek(64)
+    text = start.decode("utf-16" if _is_utf16(start) else "utf-8-sig", "ignore")
+    return re.match(r"\s*(\{|\[\s*([{\"\]]|\Z))", text) is not None
+
+
+def _is_utf16(start: bytes) -> bool:
+    return start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) and start[2:4] != b"\0\0"
+
+
+def _decoded(stream: io.BufferedReader) -> Iterator[str]:
+    """The lines of a text; bytes that are not UTF-8 stay in them (see `_undecoded`)."""
+    start = stream.peek(16)
+    if _is_utf16(start):
+        yield from io.TextIOWrapper(stream, encoding="utf-16", newline="\n")
+        return
+    # Excel and ZIP files, the old Office, gzip, zstd, Parquet; UTF-32, or no byte order mark.
+    if b"\0" in start or start.startswith(
+        (b"PK\3\4", b"\xd0\xcf", b"\x1f\x8b", b"\x28\xb5", b"PAR1")
+    ):
+        raise ValueError(_NO_TEXT)
+    encoding = "utf-8-sig"
+    for line in stream:
+        yield line.decode(encoding, "surrogateescape")
+        encoding = "utf-8"
+
+
+def _undecoded(text: str) -> str:
+    """What is wrong with a text that has bytes of another encoding than UTF-8; "" for none."""
+    found = None if text.isascii() else _UNDECODED.search(text)
+    return f"not UTF-8 (byte 0x{ord(found[0]) - 0xDC00:02x}): save it as UTF-8" if found else ""
+
+
+def _from_first(lines: Iterator[str], blank: str = "") -> tuple[int, str, Iterator[str]]:
     """The number and text of the first line with anything but `blank`, and the lines from it."""
     for number, line in enumerate(lines, 1):
         if line.strip(blank + " \t\r\n"):
@@ -93,51 +192,23 @@ def _first_line(lines: Iterator[str], blank: str = "") -> tuple[int, str, Iterat
 
 
 def _json(label: str, stream: io.BufferedReader) -> Iterator[Row]:
-    start, first, lines = _first_line(decoded_lines(stream))
+    start, first, lines = _from_first(_decoded(stream))
     if first.lstrip().startswith("["):
         yield from _array(label, "".join(lines))
         return
-    if first.strip() == "{":
-        with suppress(BridoError):
-            _check_row(parse_row("".join(lines)))
-        raise ValueError("an object stands on several lines: write one a line (`jq -c .` does)")
     for number, line in enumerate(lines, start):
-        if not line.strip():
-            continue
-        place, problem, values = f"{label} line {number}", undecoded(line), {}
-        try:
-            values = {} if problem else parse_row(line)
-        except BridoError as error:
-            problem = str(error)
-        if number == start:
-            _check_row(values)
-        yield Row(place, values, problem)
-
-
-def _check_row(values: dict[str, Any]) -> None:
-    """Raise ValueError, with the way out, if an object is a whole table in a well-known form."""
-    columns, rows = values.get("columns", values.get("schema")), values.get("data")
-    if isinstance(columns, list | dict) and isinstance(rows, list):
-        raise ValueError(
-            "one object holds the whole table, as pandas writes it with orient='split': write a "
-            "row a line (to_json(PATH, orient='records', lines=True))"
-        )
-    answered = values.get("rows")
-    first = answered[0] if isinstance(answered, list) and answered else values
-    if isinstance(first, dict) and {"row", "truncated_cells"} <= first.keys():
-        raise ValueError(
-            "it is an answer of a data set viewer, which cuts long texts (truncated_cells): fetch "
-            "the data set itself (data.source: hub), or its Parquet files"
-        )
+        if line.strip():
+            place, problem = f"{label} line {number}", _undecoded(line)
+            try:
+                yield Row(place, {} if problem else parse_row(line), problem)
+            except BridoError as error:
+                yield Row(place, {}, str(error))
 
 
 def _array(label: str, text: str) -> Iterator[Row]:
-    if problem := undecoded(text):
+    if problem := _undecoded(text):
         raise ValueError(problem)
-    items = ROW.decode(text)
-    if not items:
-        raise ValueError("it is an empty array")
-    for number, item in enumerate(items, 1):
+    for number, item in enumerate(ROW.decode(text), 1):
         problem = HALF_PAIR if holds_half_pair(item) else ""
         if not isinstance(item, dict):
             problem = f"a JSON object is expected, not {kind(item)}"
@@ -146,19 +217,15 @@ def _array(label: str, text: str) -> Iterator[Row]:
 
 def _csv(label: str, stream: io.BufferedReader) -> Iterator[Row]:
     """Rows under a header; quoted fields may hold delimiters, quotes ("") and newlines."""
-    start, first, lines = _first_line(decoded_lines(stream), _DELIMITERS)
-    header_signs = re.sub(r'"(?:[^"]|"")*"', "", first)
-    if first.lower().startswith("sep="):
-        raise ValueError("its first line is not the header: delete the line `sep=`")
-    if "\r" in header_signs.rstrip("\r\n"):
-        raise ValueError("its lines end in carriage returns alone: save it as CSV (UTF-8)")
-    delimiter = max(_DELIMITERS, key=header_signs.count)
+    start, first, lines = _from_first(_decoded(stream), _DELIMITERS)
+    header = re.sub(r'"(?:[^"]|"")*"', "", first)
+    delimiter = max(_DELIMITERS, key=header.count)
     # In a file of one column nothing parts: its commas need no quotes.
-    yield from _delimited(label, lines, start, delimiter if delimiter in header_signs else "\x1f")
+    yield from _delimited(label, lines, start, delimiter if delimiter in header else "\x1f")
 
 
 def _tsv(label: str, stream: io.BufferedReader) -> Iterator[Row]:
-    start, _, lines = _first_line(decoded_lines(stream), "\t")
+    start, _, lines = _from_first(_decoded(stream), "\t")
     yield from _delimited(label, lines, start, "\t")
 
 
@@ -174,7 +241,13 @@ def _delimited(label: str, lines: Iterator[str], start: int, delimiter: str) -> 
         for fields in reader:
             # Spreadsheets write rows of empty cells below a table.
             if any(map(str.strip, fields)):
-                yield _fields(place, header, fields, delimiter)
+                problem = next(filter(None, map(_undecoded, fields)), "")
+                if len(fields) != len(header):
+                    problem = (
+                        f"{len(fields)} fields, but the header has {len(header)} (put quotes "
+                        f"around a text that contains {delimiter!r}, a quote or a newline)"
+                    )
+                yield Row(place, {} if problem else dict(zip(header, fields, strict=True)), problem)
             place = f"{label} line {start + reader.line_num}"
     except csv.Error as error:
         raise ValueError(
@@ -183,52 +256,23 @@ def _delimited(label: str, lines: Iterator[str], start: int, delimiter: str) -> 
         ) from None
 
 
-def _fields(place: str, header: Sequence[str], fields: Sequence[str], delimiter: str) -> Row:
-    if len(fields) != len(header):
-        return Row(
-            place,
-            {},
-            f"{len(fields)} fields, but the header has {len(header)} (put quotes around a text "
-            f"that contains {delimiter!r}, a quote or a newline)",
-        )
-    problem = next(filter(None, map(undecoded, fields)), "")
-    return Row(place, {} if problem else dict(zip(header, fields, strict=True)), problem)
-
-
-def _check_header(names: Sequence[str]) -> None:
+def _check_header(names: list[str]) -> None:
     # Columns without a name, as a spreadsheet leaves them on the right, cannot be asked for.
     doubled = sorted({name for name in names if name and names.count(name) > 1})
     if doubled:
         raise ValueError(f"the header names {some(doubled)} more than once")
-    if problem := undecoded("".join(names)):
+    if problem := _undecoded("".join(names)):
         raise ValueError(f"the header is {problem}")
 
 
 def _parquet(label: str, stream: io.BufferedReader) -> Iterator[Row]:
     with extra():
         import pyarrow.parquet as pq
-    number = 0
     with pq.ParquetFile(stream, pre_buffer=False) as file:
         _check_header(file.schema_arrow.names)
-        # Older writers mark no column as text. Lists and structures name the types of their parts.
-        with_bytes = [column.name for column in file.schema_arrow if "binary" in str(column.type)]
-        for batch in file.iter_batches(batch_size=256):
-            for row in batch.to_pylist():
-                number += 1
-                row |= {name: _as_texts(row[name]) for name in with_bytes}
-                yield Row(f"{label} row {number}", row)
-
-
-def _as_texts(value: Any) -> Any:
-    """Bytes as the text that they are, where they are UTF-8."""
-    if isinstance(value, bytes):
-        try:
-            return value.decode()
-        except UnicodeDecodeError:
-            return value
-    if isinstance(value, dict):
-        return {name: _as_texts(one) for name, one in value.items()}
-    return [_as_texts(one) for one in value] if isinstance(value, list) else value
+        batches = (batch.to_pylist() for batch in file.iter_batches(batch_size=256))
+        for number, row in enumerate(chain.from_iterable(batches), 1):
+            yield Row(f"{label} row {number}", row)
 
 
 # The formats of input, each with its reader: of what messages call the file, and its bytes.

@@ -17,13 +17,11 @@ def parse_row(line: str) -> dict[str, Any]:
         BridoError: it is not JSON or not an object, a key occurs twice, or a text cannot be
             written as UTF-8.
     """
-    with parsing(lambda reason: f"not JSON ({reason})"):
+    with parsing(lambda reason: f"not JSON, one object a line ({reason})"):
         try:
             row = ROW.decode(line)
         except json.JSONDecodeError as error:
-            # Who reads lines names the line.
-            more = " (one object a line: `jq -c .` does it)" * (error.msg == "Extra data")
-            raise ValueError(f"{error.msg}: column {error.colno}{more}") from None
+            raise ValueError(error.msg) from None  # the place is that of the line
     if not isinstance(row, dict):
         raise BridoError(f"a JSON object is expected, not {kind(row)}")
     # Only an escape can spell half of a pair.

@@ -7,25 +7,24 @@ _NAMED, _KINDS = 3, 8
 
 
 class LeftOut:
-    """The rows that are left out: what is wrong, how often, and the first places."""
+    """The rows that are left out; faults: what is wrong -> [how often, the first places...]."""
 
-    def __init__(self, faults: dict[str, list[Any]] | None = None) -> None:
-        """faults: as `faults` of an earlier one."""
-        self.faults: dict[str, list[Any]] = faults or {}
+    def __init__(self) -> None:
+        self.faults: dict[str, list[Any]] = {}
 
     def note(self, fault: str, place: str) -> None:
         """Count a row that is left out."""
-        known = self.faults.setdefault(fault, [0])
-        known[0] += 1
-        if len(known) <= _NAMED:
-            known.append(place)
+        self._count(fault, 1, [place])
 
     def add(self, other: "LeftOut") -> None:
         """Count the rows of another one too, behind those that are here."""
         for fault, (count, *places) in other.faults.items():
-            known = self.faults.setdefault(fault, [0])
-            known[0] += count
-            known += places[: _NAMED + 1 - len(known)]
+            self._count(fault, count, places)
+
+    def _count(self, fault: str, count: int, places: list[str]) -> None:
+        known = self.faults.setdefault(fault, [0])
+        known[0] += count
+        known += places[: _NAMED + 1 - len(known)]
 
     def __len__(self) -> int:
         return sum(known[0] for known in self.faults.values())
@@ -37,8 +36,7 @@ class LeftOut:
             f"{fault}: {count:,} ({', '.join(places)}{', ...' if count > len(places) else ''})"
             for fault, (count, *places) in ordered[:_KINDS]
         ]
-        more = len(ordered) - _KINDS
-        return "; ".join([*told, f"and {more} other problems"] if more > 0 else told)
+        return "; ".join(told + ["..."] * (len(ordered) > _KINDS))
 
     def problem(self, rows: int, allowed: float, key: str) -> str:
         """Why so many of `rows` rows cannot be left out, with the way out; "" if they can.

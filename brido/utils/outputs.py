@@ -4,7 +4,6 @@ A file that is there already is replaced only with --force. What is not a file (
 a pipe) is never replaced, nor is what has another ending than the command writes.
 """
 
-import errno
 import gzip
 import io
 import json
@@ -37,13 +36,12 @@ def check_output(path: Path | None, force: bool = False) -> None:
         return
     if not path.name.endswith(ENDINGS):
         raise BridoError(f"--output {path}: the name must end in {' or '.join(ENDINGS)}")
-    with explained(path, frozenset(errno.errorcode)):
-        check_place(path.absolute())
-        if path.exists() and not path.is_file():
-            raise BridoError(f"--output {path} is not a file: name another one")
-        if path.exists() and not force:
+    with explained(path):
+        check_place(path)
+        if path.exists() and not (force and path.is_file()):
             raise BridoError(
-                f"--output {path} is there already: name another file, or replace it with --force"
+                f"--output {path} is there already: name another file, or replace it with --force "
+                "(a file alone, no pipe or device)"
             )
 
 
@@ -80,7 +78,7 @@ def json_line(row: dict[str, Any]) -> str:
 
 def _as_text(value: Any) -> str:
     if isinstance(value, bytes):
-        raise ValueError("bytes that are not UTF-8: leave their column out")
+        raise ValueError("bytes: leave their column out")
     return str(value)
 
 

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from brido.utils.errors import BridoError, parsing, quoted
+from brido.utils.errors import parsing, quoted
 
 
 def user_path(path: str | Path) -> Path:
@@ -12,11 +12,8 @@ def user_path(path: str | Path) -> Path:
     A relative one counts from the project's folder, also where DVC runs a stage in a copy of that
     folder without what git does not track: a sweep names the real one in BRIDO_HOME.
     """
-    try:
-        whole = Path(os.environ.get("BRIDO_HOME", ""), Path(path).expanduser())
-    except RuntimeError:
-        raise BridoError(f"{path}: there is no such user, so `~` cannot be a folder") from None
     with parsing(lambda reason: f"{quoted(str(path))} cannot be a path here: {reason}"):
+        whole = Path(os.environ.get("BRIDO_HOME", ""), Path(path).expanduser())
         # Over-long names, NUL: what the system cannot even look for.
         whole.is_file()
     return whole

@@ -6,9 +6,6 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-# Units a second below which the seconds of a unit say more.
-_SLOW = 0.1
-
 
 class Progress:
     """Counts finished units of work and shows rate and time left, on stderr.
@@ -34,25 +31,26 @@ class Progress:
         self.note = ""
         self._shown = shown
         self._bar: Any = None
-        self._told = -1
 
     def __enter__(self) -> "Progress":
         self._start = self._last = time.monotonic()
-        self._bar = _bar() if self._shown else None
-        if self._bar is not None:
-            self._task = self._bar.add_task(self.label, total=self.total, rate="")
-            self._bar.start()
+        if self._shown and sys.stderr.isatty():
+            from tqdm import tqdm
+
+            self._bar = tqdm(desc=self.label, total=self.total, unit=self.unit, smoothing=0)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if self._bar is not None:
-            self._bar.stop()
-        elif self._shown and kind is None and self._told != self.done + self.skipped:
+            self._bar.close()
+        elif self._shown and kind is None:
             self._line()
 
     def skip(self, count: int) -> None:
         """Count `count` units as found done: by an earlier run, or by another process."""
         self.skipped += count
+        if self._bar is not None:
+            self._bar.initial = self.skipped
         self._show()
 
     def advance(self, count: int = 1, note: str = "", tokens: int = 0) -> None:
@@ -67,51 +65,26 @@ class Progress:
 
     def _show(self) -> None:
         if self._bar is not None:
-            text = f"{self._rate()} {self.note}"
-            self._bar.update(self._task, completed=self.done + self.skipped, rate=text)
+            self._bar.set_postfix_str(self._more(), refresh=False)
+            self._bar.update(self.done + self.skipped - self._bar.n)
         elif self._shown and time.monotonic() - self._last >= self.interval:
             self._last = time.monotonic()
             self._line()
 
-    def _rate(self) -> str:
-        """How fast it goes, as far as that is known; may be empty."""
-        rate = self.done / max(time.monotonic() - self._start, 1e-9)
+    def _more(self) -> str:
         tokens = f"{self.tokens:,} tokens written" if self.tokens else ""
-        if not self.done:
-            return tokens
-        if rate < _SLOW:
-            speed = f"{1 / rate:,.0f} s for each of the {self.unit}"
-        else:
-            speed = f"{rate:,.0f} {self.unit}/s" if rate >= 10 else f"{rate:.2f} {self.unit}/s"
-        return f"{speed}, {tokens}" if tokens else speed
+        skipped = f"{self.skipped:,} found done" if self.skipped else ""
+        return ", ".join(filter(None, [tokens, skipped, self.note]))
 
     def _line(self) -> None:
-        finished = self._told = self.done + self.skipped
+        finished, elapsed = self.done + self.skipped, time.monotonic() - self._start
         total = "" if self.total is None else f"/{self.total:,}"
-        parts = [f"{self.label}: {finished:,}{total} {self.unit}", self._rate()]
-        if self.total is not None and self.done and finished < self.total:
-            elapsed = time.monotonic() - self._start
-            parts.append(f"{elapsed / self.done * (self.total - finished):,.0f} s left")
-        if self.skipped:
-            parts.append(f"{self.skipped:,} found done")
-        say(", ".join(filter(None, [*parts, self.note])))
-
-
-def _bar() -> Any:
-    from rich import progress
-    from rich.console import Console
-
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        return None
-    return progress.Progress(
-        "{task.description}",
-        progress.BarColumn(),
-        progress.MofNCompleteColumn(),
-        progress.TextColumn("{task.fields[rate]}"),
-        progress.TimeRemainingColumn(),
-        console=console,
-    )
+        parts = [f"{self.label}: {finished:,}{total} {self.unit}"]
+        if self.done:
+            parts.append(f"{self.done / max(elapsed, 1e-9):,.2f} {self.unit}/s")
+            if self.total is not None:
+                parts.append(f"{elapsed / self.done * (self.total - finished):,.0f} s left")
+        say(", ".join(filter(None, [*parts, self._more()])))
 
 
 # (label, total, unit) -> a display to be entered; the caller decides whether it is shown.
@@ -133,10 +106,13 @@ def say(message: str) -> None:
 
 
 class _Lines(logging.Handler):
-    """Each message is a line on the stderr of its moment, at once."""
+    """Each message is a line on the stderr of its moment, at once, above a bar."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        print(record.getMessage(), file=sys.stderr, flush=True)
+        from tqdm import tqdm
+
+        tqdm.write(record.getMessage(), file=sys.stderr)
+        sys.stderr.flush()
 
 
 def show_messages() -> None:

@@ -1,15 +1,15 @@
-"""SIGTERM and Ctrl-C end a command with a sentence and the exit code 128 + signal."""
+"""SIGTERM and Ctrl-C end a command alike: it cleans up, says what is kept, exits with 128 + signal.
+
+An ignored signal stays ignored. Outside of the main thread signals cannot be caught.
+"""
 
 import os
 import signal
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any, NoReturn
-
-from brido.utils.progress import say
+from typing import NoReturn
 
 Handler = Callable[[int, FrameType | None], None]
 
@@ -34,80 +34,49 @@ def end_at_signals() -> None:
 
 
 @contextmanager
-def stop_at_signals() -> Iterator[None]:
-    """A block in which both signals raise Stopped."""
-    with answers_restored():
-        _answer(_stop)
-        hook, sys.unraisablehook = sys.unraisablehook, _stop_again
-        try:
-            yield
-        finally:
-            sys.unraisablehook = hook
-
-
-@contextmanager
 def answers_restored() -> Iterator[None]:
     """A block after which both signals are answered as they were before it."""
-    former = _handlers()
+    former = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
-        for number, handler in former.items():
-            signal.signal(number, handler)
+        if threading.current_thread() is threading.main_thread():
+            for number, handler in former.items():
+                signal.signal(number, handler)
 
 
-def _handlers() -> dict[int, Any]:
-    """What answers each of both signals; nothing outside of the main thread, which alone may."""
-    if threading.current_thread() is not threading.main_thread():
-        return {}
-    return {int(number): signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-
-
-def _answer(handler: Handler) -> None:
-    """Let `handler` answer both signals, except ignored ones."""
-    for number, old in _handlers().items():
-        if old != signal.SIG_IGN:
-            signal.signal(number, handler)
-
-
-def _stop(number: int, _: FrameType | None) -> None:
-    stop = Stopped()
-    stop.number = number
-    raise stop
-
-
-def _stop_again(ignored: Any) -> None:
-    """A `sys.unraisablehook`: C code that calls Python loses its exceptions, Stopped among them."""
-    if isinstance(ignored.exc_value, Stopped):
-        arguments = (os.getpid(), ignored.exc_value.number)
-        threading.Timer(0.1, os.kill, arguments).start()
-    else:
-        sys.__unraisablehook__(ignored)
+@contextmanager
+def stop_at_signals() -> Iterator[None]:
+    """A block in which both signals raise Stopped."""
+    with answers_restored():
+        _answer(lambda number, _: stop(number))
+        yield
 
 
 @contextmanager
 def stop_request() -> Iterator[list[int]]:
-    """Note the first SIGTERM or SIGINT in the list that this gives, instead of obeying it.
-
-    A second one is obeyed at once; an ignored one stays ignored. Outside the main thread signals
-    cannot be caught.
-    """
+    """Note the first SIGTERM or SIGINT in the list that this gives; a second one stops at once."""
     received: list[int] = []
-    former = _handlers()
 
     def note(number: int, _: FrameType | None) -> None:
+        if received:
+            stop(number)
         received.append(number)
-        signal.signal(number, former[number])
 
     with answers_restored():
         _answer(note)
         yield received
 
 
-def stop(number: int, update: int) -> NoReturn:
-    """End the process as the signal asked: KeyboardInterrupt, or exit status 128 + number."""
-    kept = f"the state of update {update} is kept, run again to go on from there"
-    if number == signal.SIGINT:
-        raise KeyboardInterrupt(kept)
-    say(f"stopped; {kept}")
-    raise SystemExit(128 + number)
+def stop(number: int, kept: str = "") -> NoReturn:
+    """Raise Stopped as the signal asks; kept: what is kept, for the command's last words."""
+    stopped = Stopped(kept)
+    stopped.number = number
+    raise stopped
+
+
+def _answer(handler: Handler) -> None:
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGINT, signal.SIGTERM):
+            if signal.getsignal(number) != signal.SIG_IGN:
+                signal.signal(number, handler)

@@ -26,12 +26,12 @@ WAIT_SECONDS = 120.0
 class Store:
     """An open file; one connection, to be used by one thread at a time. Subclasses say what is in.
 
-    `tables`: the SQL that makes its tables. `private`: whether its owner alone may read it.
-    `advice`: what to do about a file that cannot be used.
+    `tables`: the SQL that makes its tables. `mode`: who may read it. `advice`: what to do about a
+    file that cannot be used.
     """
 
     tables: ClassVar[str]
-    private: ClassVar[bool]
+    mode: ClassVar[int]
     advice: ClassVar[str]
 
     def __init__(self, path: Path | None = None, must_exist: bool = False) -> None:
@@ -46,34 +46,31 @@ class Store:
                 if must_exist and not self.path.is_file():
                     raise BridoError(f"there is no store of answers at {self.path}")
                 self.path.parent.mkdir(parents=True, exist_ok=True)
-                if self.private:
-                    _make_private(self.path)
+                # Before SQLite opens it: its journals inherit the mode.
+                descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT, self.mode)
+                if self.mode == 0o600:
+                    os.fchmod(descriptor, self.mode)
+                os.close(descriptor)
             self._connection = sqlite3.connect(
                 self.path or ":memory:",
                 timeout=WAIT_SECONDS,
                 isolation_level=None,
                 check_same_thread=False,
             )
-            self._prepare()
-
-    def _prepare(self) -> None:
-        self._write_ahead()
-        # FULL: what was committed outlives a power cut, not only a killed process.
-        self._connection.execute("PRAGMA synchronous=FULL")
-        version = self._connection.execute("PRAGMA user_version").fetchone()[0]
-        if version > _VERSION:
-            raise BridoError(
-                f"{self.path} was written by a newer version of brido (format {version}, this one "
-                f"reads {_VERSION}): update brido, or name another file"
-            )
-        if version < _VERSION:
-            self._connection.executescript(self.tables)
-            self._connection.execute(f"PRAGMA user_version={_VERSION}")
+            self._write_ahead()
+            # FULL: what was committed outlives a power cut, not only a killed process.
+            self._connection.execute("PRAGMA synchronous=FULL")
+            version = self._connection.execute("PRAGMA user_version").fetchone()[0]
+            if version > _VERSION:
+                raise ValueError(f"format {version} is of a newer version of brido: update brido")
+            if version < _VERSION:
+                self._connection.executescript(self.tables)
+                self._connection.execute(f"PRAGMA user_version={_VERSION}")
 
     def _write_ahead(self) -> None:
-        """Switch the file to its write-ahead log, which two that open it at once cannot both do.
+        """Switch the file to its write-ahead log; SQLite does not wait here as it does elsewhere.
 
-        SQLite does not wait here as it does elsewhere.
+        Two that open a file at once cannot both do it.
         """
         until = time.monotonic() + WAIT_SECONDS
         while True:
@@ -89,13 +86,9 @@ class Store:
     def _errors(self) -> Iterator[None]:
         try:
             yield
-        except (sqlite3.Error, ValueError) as error:
+        except (sqlite3.Error, ValueError, OSError) as error:
             raise BridoError(
                 f"the store of answers {self.path} cannot be used ({error}): {self.advice}"
-            ) from None
-        except OSError as error:
-            raise BridoError(
-                f"the store of answers {self.path} cannot be opened or written ({error.strerror})"
             ) from None
 
     def __enter__(self) -> Self:
@@ -127,20 +120,6 @@ class Store:
                 raise
 
 
-def _make_private(path: Path) -> None:
-    """Make the file with mode 0600 before SQLite opens it; its journals inherit the mode."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        os.fchmod(descriptor, 0o600)
-    finally:
-        os.close(descriptor)
-
-
-def placeholders(count: int) -> str:
-    """So many question marks, for the values of an SQL statement."""
-    return ", ".join("?" * count)
-
-
 def content_key(kind: str, model: str, parts: Sequence[Any]) -> str:
     """The key of a result: it changes with the kind, the model's fingerprint and every input."""
     text = json.dumps([kind, model, *parts], ensure_ascii=False)
@@ -155,7 +134,7 @@ class ResultStore(Store):
     """
 
     tables = "CREATE TABLE IF NOT EXISTS results (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;"
-    private = False
+    mode = 0o666
     advice = (
         "free some disk space, or delete the file (everything in it can be computed again), or "
         "name another"

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brido.candidates.cleaning import RULES, STEPS, clean
+from brido.candidates.cleaning import STEPS, clean
+from brido.utils.arguments import CLEANING_RULES
 from brido.utils.thoughts import without_thoughts
 
 TEXT = "The cat sat on the mat, and the dog did not."
@@ -114,7 +115,9 @@ LEFT_ALONE = [
 def test_what_stands_around_a_text_is_taken_off_by_its_rule(around: str, rule: str):
     assert clean(around.format(TEXT)) == (TEXT, (rule,), False)
     # What thinks aloud does so in control tokens.
-    others = [name for name in RULES if name != rule and (rule, name) != ("think", "tokens")]
+    others = [
+        name for name in CLEANING_RULES if name != rule and (rule, name) != ("think", "tokens")
+    ]
     assert clean(around.format(TEXT), others).text == " ".join(around.format(TEXT).split())
 
 
@@ -123,7 +126,7 @@ def test_a_refusal_is_seen(text: str):
     cleaned = clean(text)
     assert cleaned.refused
     assert "refusal" in cleaned.rules
-    assert not clean(text, [rule for rule in RULES if rule != "refusal"]).refused
+    assert not clean(text, [rule for rule in CLEANING_RULES if rule != "refusal"]).refused
 
 
 @pytest.mark.parametrize("text", LEFT_ALONE)
@@ -182,13 +185,13 @@ def test_only_thoughts_leave_nothing_and_white_space_is_made_single():
 
 @given(st.text(alphabet="ab \n*_#\"'<>/-:`.", max_size=60))
 def test_cleaning_ends_changes_nothing_twice_and_keeps_every_letter_outside_of_tags(text: str):
-    once = clean(text, [rule for rule in RULES if rule != "think"])
-    assert clean(once.text, [rule for rule in RULES if rule != "think"]).text == once.text
+    once = clean(text, [rule for rule in CLEANING_RULES if rule != "think"])
+    assert clean(once.text, [rule for rule in CLEANING_RULES if rule != "think"]).text == once.text
     assert [c for c in once.text if c in "ab"] == [c for c in text if c in "ab"]
 
 
 def test_every_rule_has_its_step_an_example_here_and_its_row_in_the_documents():
-    assert {"think", "refusal", *STEPS} == set(RULES)
-    assert {"refusal", *(rule for _, rule in AROUND)} == set(RULES)
+    assert {"think", "refusal", *STEPS} == set(CLEANING_RULES)
+    assert {"refusal", *(rule for _, rule in AROUND)} == set(CLEANING_RULES)
     options = (Path(__file__).parents[2] / "docs/configuration.md").read_text()
-    assert [rule for rule in RULES if f"| `{rule}` |" not in options] == []
+    assert [rule for rule in CLEANING_RULES if f"| `{rule}` |" not in options] == []

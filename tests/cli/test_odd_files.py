@@ -84,7 +84,7 @@ def test_stdin_is_read_as_a_file_is_and_refused_alike(command, folder):
         done = CliRunner().invoke(group, [*command, "-"], input=FORMS[name])
         assert done.stdout == expected
     done = CliRunner().invoke(group, command, input=FORMS["packed.jsonl.gz"])
-    assert "gzip" in str(done.exception)
+    assert "not text in UTF-8" in str(done.exception)
 
 
 REFUSED = {
@@ -107,30 +107,10 @@ def test_what_no_command_reads(command, name, folder):
     assert name in refused(*command, name)
 
 
-VIEWER = {"row_idx": 0, "row": ROW, "truncated_cells": ["document"]}
-TABLES = {
-    "viewer.json": ({"features": [], "rows": [VIEWER], "num_rows_total": 9}, "source: hub"),
-    "rows.jsonl": (VIEWER, "source: hub"),
-    "split.json": ({"columns": ["document"], "index": [0], "data": [["A cat."]]}, "lines=True"),
-    "table.json": ({"schema": {"fields": []}, "data": [{"document": "A cat."}]}, "lines=True"),
-}
-
-
-@pytest.mark.parametrize("name", TABLES)
-@pytest.mark.parametrize("indent", [None, 1])
-def test_one_object_with_a_whole_table_is_told_from_rows(folder, name, indent):
-    content, way_out = TABLES[name]
-    (folder / name).write_text(json.dumps(content, indent=indent))
-    assert way_out in refused("score", name)
-
-
-def test_bytes_of_parquet_are_texts_or_refused():
+def test_bytes_of_parquet_are_refused():
     texts = [[text.encode() for text in row["candidates"]] for row in ROWS]
-    pq.write_table(pa.table({"id": ["0", "1", "2"], "candidates": texts}), "bytes.parquet")
-    done = run("score", "bytes.parquet")
-    assert json.loads(done.stdout.splitlines()[0])["candidates"] == ROW["candidates"]
-    pq.write_table(pa.table({"candidates": texts, "image": [b"\xff"] * 3}), "image.parquet")
-    assert "image.parquet row 1" in refused("score", "image.parquet")
+    pq.write_table(pa.table({"candidates": texts}), "bytes.parquet")
+    assert "bytes.parquet row 1" in refused("score", "bytes.parquet")
 
 
 def test_a_table_of_one_row_group_too_wide_for_memory_is_read_in_parts(folder):

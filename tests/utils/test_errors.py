@@ -21,7 +21,7 @@ def test_what_a_file_holds_is_escaped_and_cut():
     assert some(["\x1b[2J"]) == r"\x1b[2J"
     assert len(some(["x" * 100_000, "y"])) < 100
     assert len(quoted(["x" * 100_000] * 100)) < 2000
-    assert quoted(10**5000) == "a number of 5,001 digits"
+    assert quoted(10**5000) == "a number of thousands of digits"
     assert "\n" not in quoted(__import__("numpy").zeros((40, 40)))
     quoted("\ud800").encode()
 
@@ -34,7 +34,6 @@ def test_what_a_file_holds_is_escaped_and_cut():
         (MemoryError(), "the memory does not suffice"),
         (UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte"), "'utf-8' codec can't"),
         (OSError(36, "File name too long", "x" * 5000), "File name too long"),
-        (FileNotFoundError(2, "No such file"), "there is no such file"),
         (KeyError(), "KeyError"),
         (ValueError("x" * 5000), "x" * 300),
     ],

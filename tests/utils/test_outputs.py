@@ -13,8 +13,8 @@ from click.testing import CliRunner
 
 from brido.cli.main import group
 from brido.utils.errors import BridoError
+from brido.utils.files import standard_input
 from brido.utils.outputs import check_output, output_text
-from brido.utils.text_files import standard_input
 
 RECORD = {"id": "a", "document": "A cat sat on a mat in Ashwick.", "summary": "A cat sat.",
           "candidates": ["The cat sat.", "A cat sat.", "Dogs bark."]}  # fmt: skip

@@ -1,6 +1,5 @@
 """SIGTERM and Ctrl-C end every command with one sentence, while it imports and while it works."""
 
-import ctypes
 import os
 import signal
 import subprocess
@@ -65,25 +64,6 @@ def test_a_command_at_work_ends_with_a_sentence(tmp_path, number):
     assert process.wait(timeout=600) == 128 + number
     said = process.communicate()[1]
     assert said == "interrupted; finished work is kept, run again to go on\n"
-
-
-@pytest.mark.parametrize("number", SIGNALS)
-def test_a_signal_that_c_code_swallows_is_not_lost(capfd, number):
-    """As numba's compiler does, which calls Python through ctypes."""
-    # A shell that starts tests in the background has them ignore Ctrl-C.
-    former = signal.signal(number, signal.default_int_handler)
-    before = signal.getsignal(number), sys.unraisablehook
-
-    def main():
-        ctypes.CFUNCTYPE(None)(lambda: os.kill(os.getpid(), number))()
-        time.sleep(60)
-
-    with pytest.raises(SystemExit) as caught:
-        run_command(main)
-    assert caught.value.code == 128 + number
-    assert capfd.readouterr().err == "interrupted; finished work is kept, run again to go on\n"
-    assert (signal.getsignal(number), sys.unraisablehook) == before
-    signal.signal(number, former)
 
 
 def test_a_signal_that_is_ignored_stops_no_training():

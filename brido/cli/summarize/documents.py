@@ -9,9 +9,8 @@ from brido.cli.init.data import DOCUMENTS, usual
 from brido.cli.rows import Values
 from brido.corpus.checks import joined, text_fault
 from brido.utils.errors import BridoError
-from brido.utils.files import READERS, Row, read_rows
+from brido.utils.files import READERS, Row, begins_json, ending_of, read_rows, text_lines
 from brido.utils.json_lines import keys_of, kind
-from brido.utils.text_files import begins_json, ending_of, text_lines
 
 _TEXT = (".txt", ".text", ".md")
 

@@ -17,10 +17,10 @@ from brido.summarizer.model import check_beams, most_source_tokens, writing_of
 from brido.summarizer.server import ServerWriter
 from brido.summarizer.writer import Named, SummaryWriter, Writing, chunks
 from brido.utils.errors import BridoError
+from brido.utils.files import STDIN
 from brido.utils.ids import Ids, id_text
 from brido.utils.outputs import json_line
 from brido.utils.progress import Progress, say
-from brido.utils.text_files import STDIN
 from brido.work.running import run_stream
 from brido.work.settings import RuntimeSettings
 from brido.work.worker import MakeWorker, Workers, model_workers

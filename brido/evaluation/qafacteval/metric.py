@@ -24,7 +24,7 @@ from brido.evaluation.qafacteval.questions import MarkedSentence, QuestionGenera
 from brido.evaluation.qafacteval.records import GeneratedQuestion, summarise
 from brido.evaluation.qafacteval.weights import find_models
 from brido.utils.arguments import as_list, as_texts
-from brido.utils.device import choose_device, memory_errors
+from brido.utils.device import computing_device, memory_errors
 from brido.utils.errors import ArgumentError
 from brido.utils.extras import extra
 from brido.utils.progress import MakeProgress, quiet
@@ -82,7 +82,7 @@ class QAFactEval:
         """
         with extra():
             pipeline = load_pipeline(spacy_model, answers)
-        place = choose_device(device)
+        place = computing_device(device)
         folders = find_models(models)
         return cls(
             pipeline,
