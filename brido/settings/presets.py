@@ -34,13 +34,11 @@ PRESETS = Path("presets")
 DEFAULT = "default"
 # The top of the default's params.yaml, as comments.
 _HEADING = """\
-The default: a run on the embedded world. Change a value in this file, or for one experiment:
+The default: a run on the embedded world. Change a value here, or for one experiment:
   dvc exp run -S scoring.alpha=15
-Evidence: see docs/results.md.
-These are the keys that people change. `python -m brido options` lists all with their defaults; to
-add one, write it here, or for one experiment with a plus:
+`brido options` lists all keys with their defaults; one that is not here takes a plus:
   dvc exp run -S '+choice.rouge_loss=2'
-Symbols of the paper stand in brackets; a key without a value is null. `presets/` has others.
+Symbols of the paper stand in brackets; a key without a value is null.
 """
 # The keys that say which form a section has.
 CHOOSERS = ("source", "method", "checker")

@@ -15,23 +15,28 @@ from brido.utils.sections import Section, forms
 SELDOM = frozenset(
     f"{section}.{key}"
     for section, keys in {
+        "data": "max_bad_fraction max_evaluated",
         "data.files": "rename",
         "data.world": "counties_from_towns formulaic_extras bare_references",
         "checkpoints.*.embedded": "encoder_layers attention_heads batch_size label_smoothing "
-        "num_beams",
-        "reading.*": "template",
-        "generation.*": "keep_every",
-        "pool": "eligible minimum",
+        "num_beams dropout length_penalty tokenizer ffn_dim decoder_layers",
+        "reading.*": "template system decoder_prefix prompt",
+        "generation.*": "keep_every min_length no_repeat_ngram_size early_stopping guidance "
+        "length_penalty",
+        "pool": "eligible minimum clean too_few",
         "pairwise": "implementation use_stemmer tokenizer",
         "support": "checker case_sensitive",
-        "training": "weight_decay margin_kind reduction gold_weight gold_margin lora",
+        "likelihood": "seed",
+        "training": "weight_decay margin_kind reduction gold_weight gold_margin lora optimizer "
+        "max_gradient_norm label_smoothing cross_entropy keep schedule warmup_steps",
+        "decoding": "min_length early_stopping",
         "evaluation.rouge": "use_stemmer tokenizer",
         "evaluation.mentions": "case_sensitive facts",
         "evaluation.extractiveness": "novel_ngrams",
         "choice": "rouge_loss length_change standard_errors",
         "report": "bootstrap_samples length_warning page_documents",
         "runtime": "device engine checkpoint_minutes candidate_micro_batch fsdp log_seconds "
-        "trackers",
+        "trackers shard_documents gradient_checkpointing",
     }.items()
     for key in keys.split()
 )
