@@ -109,8 +109,9 @@ class Sensitivity:
         else:
             seen = [_told(kind, share) for kind, share in shares.items() if share.value > HALF]
             unseen = [_told(kind, share) for kind, share in shares.items() if share.value <= HALF]
-            told = f"{name} sees {_listed(seen)}" if seen else f"{name} sees none of what matters"
-            told += f", not {_listed(unseen)}" if unseen else ""
+            told = f"{name} sees {_listed(seen)}" if seen else f"{name} does not see"
+            if unseen:
+                told += f", not {_listed(unseen)}" if seen else f" {_listed(unseen)}"
         return "; ".join(filter(None, [told, calls]))
 
     def plain(self) -> dict[str, Any]:
@@ -260,5 +261,5 @@ def table_of(found: Mapping[str, Sensitivity]) -> list[list[str]]:
 def _cell(share: Share) -> str:
     if not share.of:
         return "–"
-    low, high = share.interval
-    return f"{share} [{100 * low:.0f}, {100 * high:.0f}] of {share.of}"
+    low, high = (round(100 * abs(end)) for end in share.interval)  # rounding may end below 0
+    return f"{share} [{low}, {high}] of {share.of}"

@@ -65,11 +65,16 @@ def test_a_check_that_knows_all_sees_all_and_one_that_knows_nothing_sees_nothing
     blind = sensitivity(lambda document, text: False, documents, references)
     assert {share.value for share in blind.noticed.values()} == {0.0}
     assert not blind.answers
-    assert blind.sentence("blind").startswith("blind sees none of what matters, not ")
+    assert blind.sentence("blind").startswith("blind does not see swapped names (0 %), ")
     # A check that always finds an error calls people's summaries wrong, and notices nothing new.
     always = sensitivity(lambda document, text: True, documents, references)
     assert always.refuses
     assert {share.of for share in always.noticed.values()} == {0}
+
+
+def test_an_interval_never_begins_below_zero():
+    seven = Sensitivity(dict.fromkeys(KINDS, Share(0, 7)), Share(0, 7), Share(0, 0), Share(0, 7))
+    assert table_of({"blind": seven})[-1] == ["called unsupported", "0 % [0, 35] of 7"]
 
 
 def test_each_error_is_one_and_the_same_seed_plants_the_same():
