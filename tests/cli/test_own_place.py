@@ -132,10 +132,15 @@ def tracked(folder: Path) -> set[str]:
 
 
 def bring_back(folder: Path, corrupt: Path | None = None) -> None:
-    """What the tutorial says: delete what Git calls locked or corrupt, and check out the branch."""
+    """What the tutorial says: delete what Git calls locked or corrupt, and check out the branch.
+
+    Git compares sizes and whole seconds: it overlooks what DVC has changed in the second in which
+    it wrote the file, and a comment behind a value keeps the size.
+    """
     common = folder / run(folder, "git", "rev-parse", "--git-common-dir").strip()
     for named in [*common.rglob("*.lock"), folder / ".dvc/tmp/rwlock", corrupt or folder / "none"]:
         named.unlink(missing_ok=True)
+    (folder / "params.yaml").unlink()
     run(folder, "git", *PLAIN, "checkout", "-fq", "brido/killed")
 
 
