@@ -7,9 +7,9 @@ errors it notices, and how many untouched references of validation documents it 
 from itertools import islice
 from typing import Any
 
-from brido.checkers import sensitivity
 from brido.endpoint import DryRun
 from brido.evaluation import Metric
+from brido.evaluation.planted import metric_sensitivity
 from brido.evaluation.registry import find_metric
 from brido.settings.load import load_params
 from brido.settings.params import Params
@@ -57,10 +57,9 @@ def _measured(params: Params, check: Metric, rows: list[dict[str, Any]]) -> dict
     facts = [row["facts"] for row in rows] if "facts" in rows[0] else None
     settings = getattr(params.evaluation, check.name)
     try:
-        found = sensitivity(
-            check.name, documents, summaries,
-            facts=facts, settings=settings, runtime=params.runtime,
-        )  # fmt: skip
+        found = metric_sensitivity(
+            check, documents, summaries, facts=facts, settings=settings, runtime=params.runtime
+        )
     except DryRun as forecast:
         say(f"sensitivity of {check.name}: {forecast}")
         return None

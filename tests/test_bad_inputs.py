@@ -280,7 +280,7 @@ CALLS = [
     lambda: SearchSettings(num_beams=4, num_beam_groups=3),
     lambda: SamplingSettings(temperature=0.0), lambda: similarity_matrix([1], "a", "x"),
     lambda: similarity_matrix("text", "a", "harmonic_r1_r2"),
-    lambda: GEval("name"), lambda: GEval(GEvalSettings()),
+    lambda: GEval(GEvalSettings()),
     lambda: candidate_log_likelihood(None, None, None, None, 1.0),
     lambda: pair_accuracy([[1.0]], [[1.0, 2.0]], [[1.0]]),
     lambda: pair_accuracy([[1.0, 2.0]], [[1.0, 2.0]], [[1.0, 2.0]], tolerance=NAN),

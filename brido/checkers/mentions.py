@@ -47,6 +47,7 @@ _BEGINS = re.compile(r"\n+\s*|(?:^|\s)\d{1,2}[.)]\s+|:\s+|[\u2022*-]\s+|[\"“(]
 _ABBREVIATION = re.compile(r"[A-Z](?:\.?[A-Z]){1,5}\.?s?")
 # A model may write O'Brien where a typesetter wrote O’Brien, and other hyphens likewise.
 _TYPESET = str.maketrans({"\u2010": "-", "\u2011": "-", "’": "'"})
+_JOINTS = (" ", "-", "\u2010", "\u2011")
 # The pronoun, not the number in "Elizabeth I".
 _PRONOUN = re.compile(r"I(['’]\w+)?")
 _POSSESSIVE = re.compile(r"['’]s$")
@@ -95,16 +96,10 @@ def text_mentions(document: str, summary: str, case_sensitive: bool) -> list[Men
     fold = _fold if case_sensitive else _fold_case
     # What is hidden keeps its place, as a word without a capital.
     rest = _hidden(summary)
-    found = [
-        Mention(
-            "number",
-            summary[one.start : one.end],
-            is_known(one, source.numbers),
-            one.start,
-            one.end,
-        )
-        for one in numbers_of(rest)
-    ]
+    found = []
+    for one in numbers_of(rest):
+        place, known = slice(one.start, one.end), is_known(one, source.numbers)
+        found.append(Mention("number", summary[place], known, one.start, one.end))
     names = source.names | _names_inside(summary, rest)
     for sentence, position in _sentences(summary, rest):
         for words, start, end in capitalised_spans(sentence, names, source.plain):
@@ -150,14 +145,11 @@ def _is_spelled(words: str, source: _Source) -> bool:
     """Whether a document spells an abbreviation (M R I, M.R.I.) or says its words."""
     if not _ABBREVIATION.fullmatch(words):
         return False
-    letters = words.replace(".", "").removesuffix("s")
-    spelled = f" {' '.join(letters)} ".lower()
-    dotted = f" {'.'.join(letters)} ".lower()
-    lowered = source.words.lower()
-    plain = f" {letters} ".lower()
-    if spelled in lowered or dotted in lowered or plain in lowered:
+    letters = words.replace(".", "").removesuffix("s").lower()
+    said = source.words.lower()
+    if any(f" {way} " in said for way in (" ".join(letters), ".".join(letters), letters)):
         return True
-    return len(letters) > 2 and letters.lower() in source.initials
+    return len(letters) > 2 and letters in source.initials
 
 
 def placeholders(text: str) -> list[str]:
@@ -218,12 +210,7 @@ def capitalised_spans(
     run: list[re.Match[str]] = []
     starts_sentence = False
     for position, word in enumerate(_WORD.finditer(sentence)):
-        joined = bool(run) and sentence[run[-1].end() : word.start()] in (
-            " ",
-            "-",
-            "\u2010",
-            "\u2011",
-        )
+        joined = bool(run) and sentence[run[-1].end() : word.start()] in _JOINTS
         pronoun = _PRONOUN.fullmatch(word.group())
         capital = word.group()[0].isupper() and not (pronoun and (pronoun[1] or not joined))
         if run and not (capital and joined):
@@ -247,7 +234,15 @@ def _span(
     while first < len(run) and words[first].lower() in _TITLES:
         first, starts_sentence = first + 1, False
     if starts_sentence:
-        while first < len(run) and _begins(words[first], len(run) - first, names, plain):
+        # Words that have their capital because they begin a sentence.
+        while first < len(run) and (
+            words[first].lower() in FUNCTION_WORDS
+            or (
+                first + 1 < len(run)
+                and words[first].lower() in plain
+                and _fold(words[first]) not in names
+            )
+        ):
             first, starts_sentence = first + 1, False
         if starts_sentence and len(run) == 1 and _fold(words[0]) not in names:
             return []
@@ -260,17 +255,9 @@ def _span(
     return [(shown + words[-1], run[first].start(), run[-1].start() + len(words[-1]))]
 
 
-def _begins(word: str, left: int, names: frozenset[str], plain: frozenset[str]) -> bool:
-    """Whether a word has its capital because it begins a sentence."""
-    return word.lower() in FUNCTION_WORDS or (
-        left > 1 and word.lower() in plain and _fold(word) not in names
-    )
-
-
 def _fold(words: str) -> str:
-    if words.isascii():
-        return words
-    return without_unseen(composed(words)).translate(_TYPESET)
+    """Words as they are compared: encoded in one way, with a typewriter's signs."""
+    return words if words.isascii() else without_unseen(composed(words)).translate(_TYPESET)
 
 
 def _fold_case(words: str) -> str:

@@ -114,7 +114,11 @@ class MiniCheck:
             raise BridoError(
                 f"{key}.model: {model} cannot be loaded ({first_line(error)})"
             ) from None
-        _check(loaded, tokenizer, f"{key}.model: {model}")
+        if not _is_minicheck(loaded, tokenizer):
+            raise BridoError(
+                f"{key}.model: {model} is not a MiniCheck model: a T5 that answers by one of two "
+                "tokens or a classifier with two labels, with its own tokenizer"
+            )
         version = content_hash(folder)[:16] if folder.is_dir() else revision
         name = f"{model}@{version}" + " in bfloat16" * (dtype == torch.bfloat16)
         return cls(loaded.to(place).eval(), tokenizer, name, batch_tokens, ResultStore(store))
@@ -219,16 +223,10 @@ def _positions(config: Any) -> int:
     return min(LONGEST, table - offset)
 
 
-def _check(model: Any, tokenizer: Any, what: str) -> None:
-    problems = []
-    entries = model.get_input_embeddings().num_embeddings
-    if model.config.is_encoder_decoder and entries <= SUPPORTED:
-        problems.append(f"its vocabulary of {entries} entries lacks the token that it answers with")
-    if not model.config.is_encoder_decoder and model.config.num_labels != 2:
-        problems.append(f"it has {model.config.num_labels} labels, not two")
-    if tokenizer.eos_token is None:
-        problems.append("its tokenizer lacks the end token that stands between document and claim")
-    if not entries * SMALLEST_SHARE <= len(tokenizer) <= entries:
-        problems.append(f"its tokenizer has {len(tokenizer)} entries, the model {entries}")
-    if problems:
-        raise BridoError.from_problems(f"{what} is not a MiniCheck model:", problems)
+def _is_minicheck(model: Any, tokenizer: Any) -> bool:
+    entries, size = model.get_input_embeddings().num_embeddings, len(tokenizer)
+    if tokenizer.eos_token is None or not entries * SMALLEST_SHARE <= size <= entries:
+        return False
+    if model.config.is_encoder_decoder:
+        return entries > SUPPORTED
+    return model.config.num_labels == 2

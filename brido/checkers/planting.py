@@ -60,16 +60,16 @@ def _swapped(reference: str, names: Sequence[str], rng: random.Random) -> str | 
             return None
         hidden = _whole(first).sub("\0", reference)
         return _whole(second).sub(lambda _: first, hidden).replace("\0", second)
-    # A longer form of its name is no other one.
+    # "Ann Lee" is the same person as "Ann".
     others = [name for name in names if name not in reference and there and there[0] not in name]
-    if others:
-        other = rng.choice(others)
-        return _whole(there[0]).sub(lambda _: other, reference)
-    return None
+    if not others:
+        return None
+    other = rng.choice(others)
+    return _whole(there[0]).sub(lambda _: other, reference)
 
 
 def _whole(name: str) -> re.Pattern[str]:
-    """A name that is no part of a longer word, in scripts that have capitals."""
+    """Finds a name, but not inside a longer word; scripts without capitals do not part words."""
     edge = r"\w" if name[0].lower() != name[0].upper() else "(?!)"
     return re.compile(rf"(?<!{edge}){re.escape(name)}(?!{edge})")
 
@@ -101,7 +101,9 @@ def _changed(document: str, reference: str, rng: random.Random) -> str | None:
 def _invented(
     document: str, reference: str, foreign: Sequence[str], rng: random.Random
 ) -> str | None:
-    there = [name for name in names_of(reference) if name in document] or names_of(reference)
+    """A name of the reference becomes one that only another document has."""
+    own = names_of(reference)
+    there = [name for name in own if name in document] or own
     new = [name for name in foreign if name.lower() not in document.lower()]
     if not there or not new:
         return None
@@ -109,6 +111,7 @@ def _invented(
 
 
 def _cut(reference: str) -> str | None:
+    """The last sentence loses its second half."""
     sentence = split_sentences(reference)[-1] if reference.strip() else ""
     words = sentence.split()
     if len(words) < 4:

@@ -1,9 +1,8 @@
 """What a check can see: one error is planted in each reference, and the check is asked again."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any, NamedTuple
 
 from brido.checkers.mentions import text_mentions
@@ -35,6 +34,8 @@ class Finding(NamedTuple):
         return None if self.passes is None else self.passes and self.whole is not False
 
 
+# What is counted of untouched references.
+_REFERENCES = ("unsupported", "not_whole", "checked")
 # (document, summary) -> how many errors the check finds; True and False count as 1 and 0.
 Check = Callable[[str, str], float]
 # Documents by their numbers and a summary of each -> what the check says, None where it cannot.
@@ -63,6 +64,16 @@ class Share:
 
     def __str__(self) -> str:
         return f"{100 * self.value:.0f} %" if self.of else "none"
+
+    def plain(self) -> dict[str, Any]:
+        """As a JSON file has it; `from_plain` reads it."""
+        value = round(self.value, 4) if self.of else None
+        return {"share": value, "count": self.count, "of": self.of}
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> "Share":
+        """What `plain` has written."""
+        return cls(plain["count"], plain["of"])
 
 
 @dataclass(frozen=True)
@@ -116,29 +127,17 @@ class Sensitivity:
 
     def plain(self) -> dict[str, Any]:
         """As a JSON file has it; `from_plain` reads it."""
-        shares = {"unsupported": self.unsupported, "not_whole": self.not_whole,
-                  "checked": self.checked}  # fmt: skip
         return {
-            "noticed": {kind: _plain(share) for kind, share in self.noticed.items()},
-            **{name: _plain(share) for name, share in shares.items()},
+            "noticed": {kind: share.plain() for kind, share in self.noticed.items()},
+            **{name: getattr(self, name).plain() for name in _REFERENCES},
             "answers": self.answers,
         }
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> "Sensitivity":
         """What `plain` has written."""
-        noticed = {kind: Share(*_pair(plain["noticed"][kind])) for kind in KINDS}
-        rest = ("unsupported", "not_whole", "checked")
-        return cls(noticed, *(Share(*_pair(plain[name])) for name in rest))
-
-
-def _plain(share: Share) -> dict[str, Any]:
-    value = round(share.value, 4) if share.of else None
-    return {"share": value, "count": share.count, "of": share.of}
-
-
-def _pair(plain: Mapping[str, Any]) -> tuple[int, int]:
-    return plain["count"], plain["of"]
+        noticed = {kind: Share.from_plain(plain["noticed"][kind]) for kind in KINDS}
+        return cls(noticed, *(Share.from_plain(plain[name]) for name in _REFERENCES))
 
 
 def _told(kind: str, share: Share) -> str:
@@ -150,86 +149,72 @@ def _listed(words: Sequence[str]) -> str:
 
 
 def sensitivity(
-    check: Check | str,
-    documents: Sequence[str],
-    references: Sequence[str],
-    seed: int = 0,
-    **about: Any,
+    check: Check, documents: Sequence[str], references: Sequence[str], seed: int = 0
 ) -> Sensitivity:
     """Plant one error of each kind in each reference and count which the check notices.
 
-    check: a function of document and summary that says how many errors it finds (or whether), or
-    the name of a metric that declares what supported means (mentions, minicheck, qafacteval, geval,
-    world_judge). documents and references: the same number of texts; a kind of error is planted
-    where a reference has a place for it. The same seed plants the same errors. about: of a metric,
-    `facts`, `settings` and `runtime`, as `brido.evaluation.planted.judge_of` takes them.
+    check: a function of document and summary that says how many errors it finds (or whether).
+    documents and references: the same number of texts; a kind of error is planted where a reference
+    has a place for it. The same seed plants the same errors. Of a metric:
+    `brido.evaluation.planted.metric_sensitivity`.
 
-    A check with a threshold notices an error where its verdict changes: references that it calls
-    unsupported or broken already are left out of these shares. A check that gives marks notices an
-    error where its mark falls.
+    The check notices an error where its verdict changes: references in which it finds one already
+    are left out of these shares.
 
     Raises:
         ArgumentError: there are fewer than two documents, or not as many references.
-        BridoError: there is no metric of that name, or it says nothing about support.
 
     Example:
         >>> texts = ["In town Ann met Bo on May 5.", "In town Cy paid Di 30 euros."]
-        >>> found = sensitivity("mentions", texts, texts)
-        >>> str(found.noticed["changed number"]), str(found.noticed["swapped names"])
-        ('100 %', '0 %')
+        >>> found = sensitivity(lambda document, summary: summary != document, texts, texts)
+        >>> str(found.noticed["changed number"])
+        '100 %'
+    """
+
+    def judge(numbers: Sequence[int], texts: Sequence[str]) -> list[Finding | None]:
+        errors = [check(documents[i], text) for i, text in zip(numbers, texts, strict=True)]
+        return [Finding(-float(count), not count) for count in errors]
+
+    return measured(judge, 0.0, documents, references, seed)
+
+
+def measured(
+    judge: Judge, step: float, documents: Sequence[str], references: Sequence[str], seed: int
+) -> Sensitivity:
+    """What a judge of these documents notices; as `sensitivity`.
+
+    A judge that gives marks without a threshold notices an error where its mark falls by more than
+    `step`.
     """
     if len(documents) != len(references) or len(documents) < 2:
         raise ArgumentError(
             f"sensitivity needs two documents at least and a reference for each, and got "
             f"{len(documents)} and {len(references)}"
         )
-    if isinstance(check, str):
-        # By its name: the room of metrics imports this one.
-        judge_of = import_module("brido.evaluation.planted").judge_of
-        judge, step = judge_of(check, documents, references, **about)
-    else:
-        judge, step = _by_function(check, documents), 0.0
-    return measured(judge, step, documents, references, seed)
-
-
-def _by_function(check: Check, documents: Sequence[str]) -> Judge:
-    def judge(numbers: Sequence[int], texts: Sequence[str]) -> list[Finding | None]:
-        errors = [check(documents[i], text) for i, text in zip(numbers, texts, strict=True)]
-        return [Finding(-float(count), not count) for count in errors]
-
-    return judge
-
-
-def measured(
-    judge: Judge, step: float, documents: Sequence[str], references: Sequence[str], seed: int
-) -> Sensitivity:
-    """What a judge of these documents notices; step: by how much a mark must fall to mean it."""
     errors = list(planted(documents, references, seed))
     # All in one call: a server says at once what it would take.
     numbers = [*range(len(documents)), *(index for index, *_ in errors)]
     found = judge(numbers, [*references, *(text for *_, text in errors)])
     before, after = found[: len(documents)], found[len(documents) :]
-    counts = {kind: [0, 0] for kind in KINDS}
+    noticed: dict[str, list[bool]] = {kind: [] for kind in KINDS}
     for (index, kind, _), finding in zip(errors, after, strict=True):
         own = before[index]
         # One error would hide behind another.
         if own and finding and own.good is not False:
-            worse = own.value - finding.value > step if own.good is None else not finding.good
-            counts[kind][0] += worse
-            counts[kind][1] += 1
+            fell = own.value - finding.value > step
+            noticed[kind].append(fell if own.good is None else not finding.good)
     told = [own for own in before if own]
+    texts = zip(documents, references, strict=True)
     return Sensitivity(
-        {kind: Share(*both) for kind, both in counts.items()},
-        _share_of(own.passes is False for own in told if own.passes is not None),
-        _share_of(own.whole is False for own in told if own.whole is not None),
-        _share_of(bool(text_mentions(document, text, True))
-                  for document, text in zip(documents, references, strict=True)),
-    )  # fmt: skip
+        {kind: _share_of(cases) for kind, cases in noticed.items()},
+        _share_of([not own.passes for own in told if own.passes is not None]),
+        _share_of([not own.whole for own in told if own.whole is not None]),
+        _share_of([bool(text_mentions(document, text, True)) for document, text in texts]),
+    )
 
 
-def _share_of(cases: Iterator[bool]) -> Share:
-    listed = list(cases)
-    return Share(sum(listed), len(listed))
+def _share_of(cases: Sequence[bool]) -> Share:
+    return Share(sum(cases), len(cases))
 
 
 def table_of(found: Mapping[str, Sensitivity]) -> list[list[str]]:

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from brido.checkers.registry import make_checker
 from brido.checkers.settings import SupportSettings
-from brido.checkers.texts import SourceText, check_texts
+from brido.checkers.texts import SourceText, check_texts, make_checker
 from brido.checkers.wholeness import RULES
 from brido.tables import has_facts
 from brido.tables.join import CandidateDocument, Part, SplitTables, parts_of, read_documents

@@ -53,16 +53,8 @@ def why_not_whole(
     event = next((fact["value"] for fact in facts or () if fact["slot"] == "event"), None)
     if event is not None:
         return "" if reading.read(text, event).well_formed else "no sentence"
-    return _broken_rule(text, reference, document)
-
-
-def _broken_rule(text: str, reference: str | None, document: str) -> str:
-    """An approximation without a model: length against the reference, repetition, an end.
-
-    Without a reference a text has to end, and is no longer than half of the document if that is
-    given: who repeats a document summarizes nothing. Beside a reference that does not end in a full
-    stop (a headline) it need not end.
-    """
+    # Without a model, so an approximation. Who repeats a document summarizes nothing; beside a
+    # headline, which does not end in a full stop, a text need not end.
     words = text.lower().split()
     if not words:
         return "no sentence"
@@ -126,10 +118,9 @@ def copied_share(document: str, text: str) -> float:
     size = min(3, len(own))
     if not size:
         return 0.0
-    there = set(_grams(source, size))
-    grams = _grams(own, size)
-    return sum(gram in there for gram in grams) / len(grams)
-
-
-def _grams(words: list[str], size: int) -> list[tuple[str, ...]]:
-    return [tuple(words[place : place + size]) for place in range(len(words) - size + 1)]
+    there, grams = (
+        list(zip(*(words[place:] for place in range(size)), strict=False))
+        for words in (source, own)
+    )
+    known = set(there)
+    return sum(gram in known for gram in grams) / len(grams)

@@ -32,9 +32,10 @@ def command(
     Example:
         brido sensitivity mentions summaries.jsonl
     """
-    from brido.checkers import sensitivity
     from brido.checkers.seeing import table_of
     from brido.endpoint import DryRun
+    from brido.evaluation.planted import metric_sensitivity
+    from brido.evaluation.registry import find_metric
     from brido.report.seen import seen_line
     from brido.report.summary import aligned
 
@@ -42,7 +43,9 @@ def command(
     inputs = read_inputs(file, max_bad)
     texts = (inputs.documents, inputs.summaries)
     try:
-        found = sensitivity(metric, *texts, seed, settings=settings, runtime=runtime)
+        found = metric_sensitivity(
+            find_metric(metric), *texts, seed, settings=settings, runtime=runtime
+        )
     except DryRun as forecast:
         click.echo(str(forecast))
         return

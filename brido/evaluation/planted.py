@@ -1,42 +1,46 @@
-"""A metric as a check, for `brido.checkers.sensitivity`: what it says of references with errors."""
+"""What a metric sees of errors that are planted in references (`brido.checkers.sensitivity`)."""
 
 from collections.abc import Sequence
 from typing import Any
 
-from brido.checkers.seeing import Finding, Judge
+from brido.checkers.seeing import Finding, Sensitivity, measured
 from brido.evaluation import Inputs, Metric
-from brido.evaluation.metric import Support
-from brido.evaluation.registry import all_metrics, find_metric
+from brido.evaluation.registry import all_metrics
 from brido.utils.errors import BridoError
 from brido.utils.progress import quiet
 from brido.utils.sections import Section
 from brido.work.settings import RuntimeSettings
 
 
-def judge_of(
-    name: str,
+def metric_sensitivity(
+    metric: Metric,
     documents: Sequence[str],
     references: Sequence[str],
+    seed: int = 0,
     facts: Sequence[Sequence[dict[str, Any]]] | None = None,
     settings: Section | None = None,
     runtime: RuntimeSettings | None = None,
-) -> tuple[Judge, float]:
-    """The metric of that name as a check of these documents, and by how much its mark must fall.
+) -> Sensitivity:
+    """`brido.checkers.sensitivity` of a metric that declares what supported means.
 
     facts: of the embedded world. settings: the metric's own section, the defaults unless given.
 
     Raises:
-        BridoError: there is no such metric, or it says nothing about support.
+        ArgumentError: there are fewer than two documents, or not as many references.
+        BridoError: the metric says nothing about support.
+
+    Example:
+        >>> from brido.evaluation.mentions import METRIC
+        >>> texts = ["In town Ann met Bo on May 5.", "In town Cy paid Di 30 euros."]
+        >>> found = metric_sensitivity(METRIC, texts, texts)
+        >>> str(found.noticed["changed number"]), str(found.noticed["swapped names"])
+        ('100 %', '0 %')
     """
-    metric = find_metric(name)
-    support = metric.support
-    if support is None:
+    if metric.support is None:
         known = ", ".join(one.name for one in all_metrics() if one.support)
-        raise BridoError(f"{name} does not say what a document supports; these do: {known}")
+        raise BridoError(f"{metric.name} does not say what a document supports; these do: {known}")
 
     def judge(numbers: Sequence[int], texts: Sequence[str]) -> list[Finding | None]:
-        if not texts:
-            return []
         inputs = Inputs(
             [str(place) for place in range(len(texts))],
             [documents[number] for number in numbers],
@@ -45,15 +49,15 @@ def judge_of(
             facts and [facts[number] for number in numbers],
         )
         found = metric.measure(inputs, settings, quiet, runtime or RuntimeSettings())
-        return [finding(metric, support, row) for row in found.rows]
+        return [finding(metric, row) for row in found.rows]
 
-    return judge, support.step
+    return measured(judge, metric.support.step, documents, references, seed)
 
 
-def finding(metric: Metric, support: Support, row: dict[str, float | None]) -> Finding | None:
+def finding(metric: Metric, row: dict[str, float | None]) -> Finding | None:
     """What a metric's row says, None where it was not measured."""
-    value = row[support.column]
-    if value is None:
+    support = metric.support
+    if support is None or (value := row[support.column]) is None:
         return None
     lower = next(one.better for one in metric.columns if one.name == support.column) == "lower"
     sign = -1 if lower else 1

@@ -14,8 +14,7 @@ from typing import NamedTuple
 from brido.candidates.local import Generator, SummaryWorker, Written
 from brido.candidates.probability import own_log_probabilities, written_limit
 from brido.candidates.settings import LocalSource
-from brido.checkers.registry import make_checker
-from brido.checkers.texts import SourceText, check_texts
+from brido.checkers.texts import SourceText, check_texts, make_checker
 from brido.models.settings import ReadingSettings
 from brido.search import SearchSettings
 from brido.search.settings import GuidanceSettings

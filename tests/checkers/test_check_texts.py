@@ -3,9 +3,8 @@
 import pytest
 
 from brido.checkers.minicheck import MiniCheck, Sentence
-from brido.checkers.registry import by_mentions, make_checker
 from brido.checkers.settings import MentionsSupport, MiniCheckSupport
-from brido.checkers.texts import Checked, SourceText, check_texts
+from brido.checkers.texts import Checked, SourceText, by_mentions, check_texts, make_checker
 from brido.corpus.settings import WorldSettings
 from brido.work.settings import RuntimeSettings
 from brido.world.generator import document

@@ -134,12 +134,12 @@ def test_what_was_answered_is_not_asked_again(folders, tmp_path, monkeypatch):
 
 def test_models_of_other_kinds_are_refused(tmp_path):
     three = tiny_minichecks.save("roberta", tmp_path / "three", num_labels=3)
-    with pytest.raises(BridoError, match="it has 3 labels, not two"):
+    with pytest.raises(BridoError, match="not a MiniCheck model"):
         MiniCheck.load(str(three), device="cpu")
     small = tmp_path / "small"
     tiny_minichecks.model("t5", vocab_size=200).save_pretrained(small)
     tiny_minichecks.tokenizer("t5").save_pretrained(small)
-    with pytest.raises(BridoError, match="vocabulary of 200 entries"):
+    with pytest.raises(BridoError, match="not a MiniCheck model"):
         MiniCheck.load(str(small), device="cpu")
     with pytest.raises(BridoError, match=r"evaluation\.minicheck\.model: .*hub id"):
         MiniCheck.load("./missing/folder/here", device="cpu", key="evaluation.minicheck")

@@ -8,6 +8,9 @@ from brido.checkers import sensitivity
 from brido.checkers.mentions import text_mentions
 from brido.checkers.planting import KINDS, planted
 from brido.checkers.seeing import Finding, Sensitivity, Share, measured, table_of
+from brido.evaluation.mentions import METRIC
+from brido.evaluation.planted import metric_sensitivity
+from brido.evaluation.registry import find_metric
 from brido.report.seen import blind, seen_line
 from brido.utils.errors import BridoError
 
@@ -26,7 +29,7 @@ def talks(count: int = 12) -> tuple[list[str], list[str]]:
 
 
 def test_mentions_sees_what_is_not_there_and_not_who_did_what():
-    found = sensitivity("mentions", *talks())
+    found = metric_sensitivity(METRIC, *talks())
     shares = {kind: (share.value, share.of) for kind, share in found.noticed.items()}
     assert shares["swapped names"] == (0.0, 12)
     assert shares["changed number"] == (1.0, 12)
@@ -43,7 +46,7 @@ def test_mentions_sees_what_is_not_there_and_not_who_did_what():
 def test_swapped_speakers_that_are_placeholders_are_planted_and_not_seen():
     documents = [f"#Person1#: I owe you {n}.\n#Person2#: So you do." for n in range(20, 28)]
     references = [f"#Person1# owes #Person2# {n} euros in all." for n in range(20, 28)]
-    found = sensitivity("mentions", documents, references)
+    found = metric_sensitivity(METRIC, documents, references)
     assert (found.noticed["swapped names"].value, found.noticed["swapped names"].of) == (0, 8)
     assert found.noticed["changed number"].value == 1
 
@@ -51,7 +54,7 @@ def test_swapped_speakers_that_are_placeholders_are_planted_and_not_seen():
 def test_german_nouns_are_inventions_to_it_and_it_says_so():
     documents = [f"Der Bürgermeister sah {n} Hunde. Es war sehr kalt." for n in range(20, 30)]
     references = [f"Wegen der Kälte blieb das Rathaus mit {n} Hunden leer." for n in range(20, 30)]
-    found = sensitivity("mentions", documents, references)
+    found = metric_sensitivity(METRIC, documents, references)
     assert found.unsupported.value == 1
     assert found.refuses
     assert not found.answers
@@ -125,18 +128,12 @@ def test_shares_have_wilson_s_interval():
     assert Share(0, 0).interval == (0.0, 1.0)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "part"),
-    [
-        (("mentions", ["a"], ["b"]), "got 1 and 1"),
-        (("mentions", ["a", "b"], ["b"]), "got 2 and 1"),
-        (("rouge", ["a", "b"], ["b", "c"]), "mentions, .*geval"),
-        (("no", ["a", "b"], ["b", "c"]), "no metric 'no'"),
-    ],
-)
-def test_what_is_refused(arguments, part):
-    with pytest.raises((ValueError, BridoError), match=part):
-        sensitivity(*arguments)
+def test_what_is_refused():
+    for given, said in ((("a", "b"), "got 1 and 1"), (("ab", "b"), "got 2 and 1")):
+        with pytest.raises(BridoError, match=said):
+            metric_sensitivity(METRIC, *map(list, given))
+    with pytest.raises(BridoError, match=r"rouge does not say .*mentions, .*geval"):
+        metric_sensitivity(find_metric("rouge"), ["a", "b"], ["b", "c"])
 
 
 def test_a_check_is_asked_once_of_each_text():
@@ -173,13 +170,13 @@ def test_a_mark_notices_what_makes_it_worse_and_has_no_verdict():
 
 
 def test_what_is_written_down_is_read_again():
-    found = sensitivity("mentions", *talks())
+    found = metric_sensitivity(METRIC, *talks())
     assert Sensitivity.from_plain(found.plain()) == found
 
 
 def test_the_line_that_a_verdict_begins_with():
     documents, references = talks()
-    sees = sensitivity("mentions", documents, references)
+    sees = metric_sensitivity(METRIC, documents, references)
     blinded = sensitivity(lambda document, text: False, documents, references)
     assert not blind(sees)
     assert blind(blinded)
@@ -196,7 +193,7 @@ def test_the_line_that_a_verdict_begins_with():
 
 
 def test_the_table_has_a_column_a_check():
-    rows = table_of({"mentions": sensitivity("mentions", *talks())})
+    rows = table_of({"mentions": metric_sensitivity(METRIC, *talks())})
     assert rows[0] == ["planted, and noticed by", "mentions"]
     assert rows[1] == ["swapped names", "0 % [0, 24] of 12"]
     assert rows[-2:] == [

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brido.checkers.registry import by_mentions
-from brido.checkers.texts import SourceText, check_texts
+from brido.checkers.texts import SourceText, by_mentions, check_texts
 from brido.checkers.wholeness import copied_share, is_whole
 from brido.corpus.settings import WorldSettings
 from brido.evaluation import Inputs

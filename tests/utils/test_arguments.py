@@ -133,7 +133,6 @@ def bare(kind):
         ),
         (lambda: bare(QAFactEval).score(["a"], [None]), r"summaries\[0\] must be a list of texts"),
         (lambda: bare(QAFactEval).score(["a"], ["b", "c"]), "1 documents and 2 summaries"),
-        (lambda: GEval("name"), "GEvalSettings"),
         (lambda: bare(GEval).score("a text", ["b"]), "documents must be a list of texts"),
         (lambda: bare(GEval).score(["a"], [["b"]]), r"summaries\[0\] is \['b'\], not a text"),
         (lambda: contrastive_loss(torch.zeros(3), torch.zeros(3), 1.0), r"not \[3\] and \[3\]"),

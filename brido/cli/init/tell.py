@@ -9,7 +9,6 @@ import click
 import torch
 
 from brido.candidates.documents import MANY_CUT
-from brido.checkers import sensitivity
 from brido.checkers.mentions import speakers_of
 from brido.checkers.seeing import table_of
 from brido.cli.init.checks import ChosenCheck
@@ -19,6 +18,8 @@ from brido.cli.init.limits import Limits
 from brido.cli.init.model import Model, another_model
 from brido.cli.init.plan import RANGE, Plan, Recipe
 from brido.cli.init.room import Room
+from brido.evaluation.mentions import METRIC
+from brido.evaluation.planted import metric_sensitivity
 from brido.report.seen import blind, seen_line
 from brido.report.summary import aligned
 from brido.stats import FEWEST
@@ -150,7 +151,7 @@ def _tell_sensitivity(data: Data) -> None:
     documents, references = data.texts[:LOOKED_AT], data.summaries[:LOOKED_AT]
     if len(documents) < FEWEST or len(data.texts) != len(data.summaries):
         return
-    found = {"mentions": sensitivity("mentions", documents, references)}
+    found = {"mentions": metric_sensitivity(METRIC, documents, references)}
     click.echo("\n  One error at a time, planted in your own summaries:")
     click.echo(indent(aligned(table_of(found)), "  "))
     line = str(seen_line(found, "mentions"))

@@ -1,8 +1,8 @@
 """The judge as a plain object: documents and summaries in, a row of marks per document out."""
 
 from collections.abc import Sequence
-from itertools import cycle, zip_longest
-from typing import Any, Literal
+from itertools import cycle
+from typing import Literal
 
 from brido import __version__
 from brido.endpoint import AskedModel, CallPlan, Client, FormatRefused
@@ -10,11 +10,11 @@ from brido.endpoint.settings import EndpointRuntime, runtime_problems
 from brido.evaluation import Evaluation
 from brido.evaluation.geval.criteria import answer_schema
 from brido.evaluation.geval.prompts import load_prompt
-from brido.evaluation.geval.scoring import Account, same_marks, score_document
+from brido.evaluation.geval.scoring import Account, score_document
 from brido.evaluation.geval.settings import GEvalSettings
 from brido.utils.arguments import as_list, as_texts
 from brido.utils.control_tokens import break_control_tokens
-from brido.utils.errors import ArgumentError, BridoError, quoted
+from brido.utils.errors import ArgumentError, BridoError
 from brido.utils.paths import user_path
 from brido.utils.progress import MakeProgress, quiet, say
 
@@ -28,8 +28,6 @@ _WAYS: dict[str, tuple[Structured, ...]] = {
     "json_object": ("json_object",),
     "never": (False,),
 }
-# Fewer summaries may well all deserve the same marks.
-_FEWEST_ALIKE = 5
 # Answers are a short form: what one is expected to take in tokens.
 _LIKELY_ANSWER = 40
 
@@ -51,17 +49,9 @@ class GEval:
         """Check the settings; nothing is opened or asked yet.
 
         Raises:
-            ArgumentError: an argument is something else than settings.
             BridoError: lists every problem of settings, prompt and environment. No value of a
                 secret is shown.
         """
-        wanted: Any = ((settings, GEvalSettings), (runtime, EndpointRuntime | None))
-        for given, kind in wanted:
-            if not isinstance(given, kind):
-                raise ArgumentError(
-                    "geval: write GEval(GEvalSettings(model='NAME'), EndpointRuntime()), with "
-                    f"settings in place of {quoted(given)}"
-                )
         self.settings, self.runtime = settings, runtime or EndpointRuntime()
         problems = runtime_problems(self.runtime)
         if not settings.model:
@@ -123,19 +113,18 @@ class GEval:
         self, client: Client, documents: Sequence[str], summaries: Sequence[str]
     ) -> dict[Structured, CallPlan]:
         """What is asked, by the ways in which answers may be asked for, the strictest first."""
-        groups, samples = self.prompt.groups, self.settings.answers
-        questions = [
-            [
-                {
-                    "role": "user",
-                    "content": self.prompt.render(_text(document), _text(summary), group),
-                }
-            ]
-            for document, summary in zip(documents, summaries, strict=True)
-            for group in groups
-        ]
+        questions = []
+        for document, summary in zip(documents, summaries, strict=True):
+            for group in self.prompt.groups:
+                # What spells a control token of a chat template is text.
+                text = self.prompt.render(
+                    break_control_tokens(document)[0], break_control_tokens(summary)[0], group
+                )
+                questions.append([{"role": "user", "content": text}])
         return {
-            way: client.plan(list(zip(cycle(self.judges(way)), questions, strict=False)), samples)
+            way: client.plan(
+                list(zip(cycle(self.judges(way)), questions, strict=False)), self.settings.answers
+            )
             for way in _WAYS[self.settings.structured_output]
         }
 
@@ -152,14 +141,14 @@ class GEval:
         """
         ways = list(plans)
         ways = ways[ways.index(max(ways, key=lambda way: plans[way].stored)) :]
-        for way, looser in zip_longest(ways, ways[1:]):
+        for way in ways:
             try:
                 client.ask(plans[way], progress, _LIKELY_ANSWER)
                 break
             except FormatRefused as refused:
-                if looser is None:
+                if way == ways[-1]:
                     raise FormatRefused(f"{refused}: set {_KEY} to auto or never") from None
-                key, how = ("json_object", "any JSON") if looser else ("never", "plain text")
+                key, how = ("json_object", "any JSON") if way is True else ("never", "plain text")
                 say(f"warning: {refused}: now {how} is asked for ({_KEY}: {key} does so at once)")
         return way
 
@@ -177,39 +166,18 @@ class GEval:
         (judge, *_) = self.judges(structured)
         way_out = client.report.way_out(SECTION, judge.parameters)
         account.check(self.settings.max_invalid_fraction, way_out)
-        if len(rows) >= _FEWEST_ALIKE and (marks := same_marks(rows)):
-            say(
-                f"{SECTION}: all {len(rows):,} summaries got the same marks ({marks}). A judge "
-                "that is too weak for the task marks without reading: look at its answers in the "
-                "column `detail`, and try another model or structured_output: never"
-            )
-        return Evaluation(rows, details, self._signature(structured, account, len(rows)))
-
-    def _signature(
-        self, structured: Structured, account: Account, documents: int
-    ) -> dict[str, Any]:
-        """Everything that is needed to get the same marks again, and what they took."""
-        return {
+        signature = {
             "metric": "geval",
             "implementation": f"brido {__version__}",
             "model": self.settings.model,
             "revision": self.settings.revision,
-            "served_models": dict(sorted(account.served_models.items())),
             "prompt": self.prompt.name,
             "prompt_hash": self.prompt.hash,
             "score_mode": self.settings.score_mode,
-            "samples": self.settings.answers,
+            "samples": samples,
             "structured_output": structured,
             "parameters": self.settings.parameters,
-            "documents": documents,
-            "marks": account.marks,
-            "missing_marks": dict(sorted(account.missing.items())),
-            "answers": account.answers,
-            "prompt_tokens": account.prompt_tokens,
-            "answer_tokens": account.answer_tokens,
+            "documents": len(rows),
+            **account.signature(),
         }
-
-
-def _text(text: str) -> str:
-    """A text as the judge gets it: what spells a control token of a chat template is text."""
-    return break_control_tokens(text)[0]
+        return Evaluation(rows, details, signature)

@@ -5,7 +5,6 @@ A prompt that uses the variable `criterion` is asked once for each of the four c
 Both kinds know `document` and `summary`. What is filled in is data: braces in it stay as they are.
 """
 
-import functools
 import hashlib
 from dataclasses import dataclass
 from importlib import resources
@@ -15,7 +14,7 @@ from jinja2 import StrictUndefined, Template, TemplateSyntaxError, meta
 from jinja2.sandbox import SandboxedEnvironment
 
 from brido.evaluation.geval.criteria import CRITERIA, SCALES
-from brido.utils.errors import BridoError, parsing
+from brido.utils.errors import BridoError
 from brido.utils.paths import user_path
 
 BUILT_IN = ("merged", "separate")
@@ -30,6 +29,7 @@ class JudgePrompt:
     name: str
     source: str
     groups: tuple[tuple[str, ...], ...]
+    template: Template
 
     @property
     def hash(self) -> str:
@@ -47,7 +47,7 @@ class JudgePrompt:
             lowest, highest = SCALES[group[0]]
             variables |= {"criterion": group[0], "lowest": lowest, "highest": highest}
         try:
-            return _compiled(self.source).render(variables)
+            return self.template.render(variables)
         except Exception as error:  # an expression of a user's template may raise any
             raise BridoError(
                 f"evaluation.geval.prompt: {self.name} cannot be filled in ({error})"
@@ -63,39 +63,32 @@ def load_prompt(name: str) -> JudgePrompt:
     """
     source = _read(name)
     try:
+        template = _ENVIRONMENT.from_string(source)
         used = meta.find_undeclared_variables(_ENVIRONMENT.parse(source))
     except TemplateSyntaxError as error:
         raise BridoError(
             f"evaluation.geval.prompt: {name}, line {error.lineno}: {error.message}"
         ) from None
-    problems = [f"it uses {{{{ {variable} }}}}" for variable in sorted(used - VARIABLES)]
-    if "summary" not in used:
-        problems.append("it does not use {{ summary }}, so every summary would get the same marks")
-    if problems:
-        known = ", ".join(sorted(VARIABLES))
-        heading = f"evaluation.geval.prompt: {name} cannot be used (variables are {known}):"
-        raise BridoError.from_problems(heading, problems)
+    if used - VARIABLES or "summary" not in used:
+        raise BridoError(
+            f"evaluation.geval.prompt: {name} must use {{{{ summary }}}} and may use "
+            f"{', '.join(sorted(VARIABLES))}; it uses {', '.join(sorted(used))}"
+        )
     per_criterion = bool(used & {"criterion", "lowest", "highest"})
     groups = tuple((criterion,) for criterion in CRITERIA) if per_criterion else (CRITERIA,)
-    prompt = JudgePrompt(name if name in BUILT_IN else Path(name).name, source, groups)
+    prompt = JudgePrompt(name if name in BUILT_IN else Path(name).name, source, groups, template)
     for group in groups:
         prompt.render("A document.", "A summary.", group)
     return prompt
 
 
-@functools.lru_cache(maxsize=8)
-def _compiled(source: str) -> Template:
-    return _ENVIRONMENT.from_string(source)
-
-
 def _read(name: str) -> str:
     if name in BUILT_IN:
         return resources.files(__package__).joinpath("prompts", f"{name}.jinja").read_text("utf-8")
-    path = user_path(name)
-    if not path.is_file():
+    try:
+        return user_path(name).read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
         raise BridoError(
-            f"evaluation.geval.prompt: there is no file {name}; "
-            f"the project's own prompts are {' and '.join(BUILT_IN)}"
-        )
-    with parsing(lambda reason: f"evaluation.geval.prompt: {name} is not UTF-8 text ({reason})"):
-        return path.read_text(encoding="utf-8")
+            f"evaluation.geval.prompt: {name} cannot be read ({error}); the project's own prompts "
+            f"are {' and '.join(BUILT_IN)}"
+        ) from None

@@ -19,10 +19,7 @@ class Account:
     marks: int = 0
     missing: Counter[str] = field(default_factory=Counter)
     missing_documents: list[str] = field(default_factory=list)
-    answers: int = 0
-    prompt_tokens: int = 0
-    answer_tokens: int = 0
-    served_models: Counter[str] = field(default_factory=Counter)
+    answers: list[Answer] = field(default_factory=list)
 
     def check(self, max_invalid_fraction: float, way_out: str) -> None:
         """Raise BridoError when too many marks are missing.
@@ -30,29 +27,38 @@ class Account:
         `way_out`: what helps where the server did not answer.
         """
         missing = self.missing.total()
-        if self.marks == 0 or missing <= max_invalid_fraction * self.marks:
+        if missing <= max_invalid_fraction * self.marks:
             return
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in self.missing.most_common())
-        first = some(self.missing_documents)
-        unanswered = f"{way_out}. " if {"not_answered", "empty"} & set(self.missing) else ""
+        advice = ""
+        if {"not_answered", "empty"} & set(self.missing):
+            advice += f"{way_out}. "
         if {"missing", "several", "not_a_number"} & set(self.missing):
-            unanswered += (
-                "Marks are read in JSON or in lines of their own: ask for JSON with "
-                "evaluation.geval.structured_output: always (or json_object). "
-            )
+            advice += "Ask for JSON with evaluation.geval.structured_output: always. "
         if {"cut_off", "empty"} & set(self.missing):
-            unanswered += (
-                "A model that thinks before it answers may spend all its tokens on that: raise "
+            advice += (
+                "A model that thinks first may spend all its tokens on that: raise "
                 "evaluation.geval.max_answer_tokens, or switch thoughts off by "
                 "evaluation.geval.extra_parameters (docs/deploy.md). "
             )
         raise BridoError(
             f"geval: {missing:,} of {self.marks:,} marks are missing ({missing / self.marks:.1%}; "
             f"evaluation.geval.max_invalid_fraction allows {max_invalid_fraction:.1%}): {reasons}. "
-            f"First documents: {first}. {unanswered}To read the answers "
-            "(they are kept), raise max_invalid_fraction and look at the column `detail` of the "
-            "table of marks"
+            f"First documents: {some(self.missing_documents)}. {advice}To read the answers (they "
+            "are kept), raise max_invalid_fraction and look at the column `detail`"
         )
+
+    def signature(self) -> dict[str, Any]:
+        """What was counted, for the signature."""
+        served = Counter(answer.served_model for answer in self.answers)
+        return {
+            "served_models": dict(sorted(served.items())),
+            "marks": self.marks,
+            "missing_marks": dict(sorted(self.missing.items())),
+            "answers": len(self.answers),
+            "prompt_tokens": sum(answer.prompt_tokens for answer in self.answers),
+            "answer_tokens": sum(answer.answer_tokens for answer in self.answers),
+        }
 
 
 def score_document(
@@ -69,20 +75,24 @@ def score_document(
     """
     collected: dict[str, list[float]] = {criterion: [] for criterion in CRITERIA}
     written: list[dict[str, Any]] = []
-    missing_before = account.missing.total()
+    missing: Counter[str] = Counter()
     for criteria, answers in groups:
         for sample in range(samples):
-            marks = _marks(answers.get(sample), criteria)
-            account.marks += len(marks)
+            account.marks += len(criteria)
+            if sample not in answers:
+                missing["not_answered"] += len(criteria)
+                continue
+            answer = answers[sample]
+            account.answers.append(answer)
+            marks = read_marks(answer.text, criteria, answer.ending)
             for criterion, mark in marks.items():
                 if isinstance(mark, Missing):
-                    account.missing[mark.reason] += 1
+                    missing[mark.reason] += 1
                 else:
                     collected[criterion].append(mark)
-            if sample in answers:
-                _count(answers[sample], account)
-                written.append(_describe(sample, criteria, answers[sample], marks))
-    if account.missing.total() > missing_before:
+            written.append(_described(sample, criteria, answer.text, marks))
+    if missing:
+        account.missing += missing
         account.missing_documents.append(name)
     row: dict[str, float | None] = {
         criterion: fmean(marks) if marks else None for criterion, marks in collected.items()
@@ -92,38 +102,15 @@ def score_document(
     return row, {"answers": written}
 
 
-def same_marks(rows: Sequence[Mapping[str, float | None]]) -> str:
-    """The marks in words if they are the same in every row; empty if they differ or are missing."""
-    marks = {tuple(row[criterion] for criterion in CRITERIA) for row in rows}
-    if len(marks) != 1 or None in (only := marks.pop()):
-        return ""
-    return ", ".join(f"{name} {mark:g}" for name, mark in zip(CRITERIA, only, strict=True))
-
-
-def _marks(answer: Answer | None, criteria: Sequence[str]) -> dict[str, Mark]:
-    if answer is None:
-        return dict.fromkeys(criteria, Missing("not_answered"))
-    return read_marks(answer.text, criteria, answer.ending)
-
-
-def _count(answer: Answer, account: Account) -> None:
-    account.answers += 1
-    account.prompt_tokens += answer.prompt_tokens
-    account.answer_tokens += answer.answer_tokens
-    account.served_models[answer.served_model] += 1
-
-
-def _describe(
-    sample: int, criteria: Sequence[str], answer: Answer, marks: Mapping[str, Mark]
+def _described(
+    sample: int, criteria: Sequence[str], text: str, marks: Mapping[str, Mark]
 ) -> dict[str, Any]:
     """One answer as the detail shows it: what the judge wrote and what was read from it."""
     described: dict[str, Any] = {
         "sample": sample,
         "criteria": list(criteria),
-        "text": answer.text,
+        "text": text,
         "marks": {name: mark for name, mark in marks.items() if not isinstance(mark, Missing)},
     }
     missing = {name: mark.reason for name, mark in marks.items() if isinstance(mark, Missing)}
-    if missing:
-        described["missing"] = missing
-    return described
+    return described | ({"missing": missing} if missing else {})

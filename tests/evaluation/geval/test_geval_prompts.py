@@ -49,9 +49,9 @@ def test_a_users_file_for_one_call_or_for_four(tmp_path):
     ("content", "message"),
     [
         ("Mark {{ summry }} of {{ document }}", "summry"),
-        ("Mark {{ document }}", "does not use {{ summary }}"),
+        ("Mark {{ document }}", "must use {{ summary }}"),
         ("Mark {{ summary", "line 1"),
-        (b"\xff\xfe{{ summary }}", "UTF-8"),
+        (b"\xff\xfe{{ summary }}", "utf-8"),
         (None, "merged and separate"),
         # A template of a user's cannot reach into Python, nor do what texts cannot.
         ("{{ summary.__class__.__mro__ }}", "unsafe"),
