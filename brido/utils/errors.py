@@ -74,14 +74,12 @@ def close_to(name: str, known: Iterable[str], prefix: str = "") -> str:
     return f"; known here: {', '.join(names)}" if names else ""
 
 
-def near(key: str, known: Iterable[str], most: int = 5) -> list[str]:
-    """Return dotted keys that may be meant by a misspelt or shortened one, the likeliest first."""
+def near(key: str, known: Iterable[str]) -> list[str]:
+    """Return dotted keys that a misspelt one, or one without its section, may mean; 5 at most."""
     names = list(known)
-    # A key without its section, and one that is misspelt within another section.
     last = key.rpartition(".")[2]
     same = [name for name in names if name.rpartition(".")[2] == last]
-    close = difflib.get_close_matches(key, names, n=most)
-    return list(dict.fromkeys([*same, *close]))[:most]
+    return (same + difflib.get_close_matches(key, names, n=5))[:5]
 
 
 def first_line(error: BaseException) -> str:

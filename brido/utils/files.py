@@ -218,19 +218,10 @@ def _array(label: str, text: str) -> Iterator[Row]:
 def _csv(label: str, stream: io.BufferedReader) -> Iterator[Row]:
     """Rows under a header; quoted fields may hold delimiters, quotes ("") and newlines."""
     start, first, lines = _from_first(_decoded(stream), _DELIMITERS)
-    header = re.sub(r'"(?:[^"]|"")*"', "", first)
-    delimiter = max(_DELIMITERS, key=header.count)
-    # In a file of one column nothing parts: its commas need no quotes.
-    yield from _delimited(label, lines, start, delimiter if delimiter in header else "\x1f")
-
-
-def _tsv(label: str, stream: io.BufferedReader) -> Iterator[Row]:
-    start, _, lines = _from_first(_decoded(stream), "\t")
-    yield from _delimited(label, lines, start, "\t")
-
-
-def _delimited(label: str, lines: Iterator[str], start: int, delimiter: str) -> Iterator[Row]:
-    """start: the number of the header's line."""
+    signs = re.sub(r'"(?:[^"]|"")*"', "", first)
+    delimiter = max(_DELIMITERS, key=signs.count)
+    if delimiter not in signs:
+        delimiter = "\x1f"  # in a file of one column nothing parts: its commas need no quotes
     csv.field_size_limit(sys.maxsize)
     # People write a space behind a comma; behind a tab it may be a text's own.
     reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=delimiter != "\t", strict=True)
@@ -281,6 +272,6 @@ READERS: dict[str, Callable[[str, io.BufferedReader], Iterator[Row]]] = {
     ".ndjson": _json,
     ".json": _json,
     ".csv": _csv,
-    ".tsv": _tsv,
+    ".tsv": _csv,
     ".parquet": _parquet,
 }

@@ -31,12 +31,12 @@ def parse_row(line: str) -> dict[str, Any]:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the key {quoted(twice)} occurs twice in one object")
-    return found
+    seen: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in seen:
+            raise ValueError(f"the key {quoted(name)} occurs twice in one object")
+        seen[name] = value
+    return seen
 
 
 # How a user's rows are decoded.

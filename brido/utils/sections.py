@@ -2,7 +2,7 @@
 
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Annotated, Any, ClassVar, NamedTuple, Self, TypeVar, get_args, get_origin
+from typing import Annotated, Any, ClassVar, Self, TypeVar, get_args, get_origin
 
 from pydantic import (
     AfterValidator,
@@ -30,26 +30,22 @@ Share = Annotated[float, Field(ge=0, le=1)]
 PartialShare = Annotated[float, Field(ge=0, lt=1)]
 
 
-def _writable(text: str) -> str:
-    if not text.strip():
-        raise ValueError("must not be empty")
-    if any(unicodedata.category(sign) in {"Cc", "Cs"} for sign in text):
-        raise ValueError("holds characters that no name has, such as control characters")
+def _legible(text: str) -> str:
+    if any(unicodedata.category(sign) in {"Cc", "Cs"} and sign not in "\n\t" for sign in text):
+        raise ValueError("holds control characters")
     return text
 
 
-# A path, or the name of a column, a model, a variable: as long as a path may be.
-Name = Annotated[str, Field(max_length=4096), AfterValidator(_writable)]
-
-
-def _legible(text: str) -> str:
-    if any(unicodedata.category(sign) in {"Cc", "Cs"} and sign not in "\n\t" for sign in text):
-        raise ValueError("holds control characters other than new lines and tabs")
+def _named(text: str) -> str:
+    if not text.strip() or set("\n\t") & set(text):
+        raise ValueError("must not be empty, and stand on one line")
     return text
 
 
 # A text that a model reads.
 Prompt = Annotated[str, AfterValidator(_legible)]
+# A path, or the name of a column, a model, a variable: as long as a path may be.
+Name = Annotated[Prompt, Field(max_length=4096), AfterValidator(_named)]
 
 
 class Section(BaseModel):
@@ -140,21 +136,29 @@ def problems_of(
     found: dict[str, None] = {}
     for item in error.errors():
         # pydantic also tries a list as a single text, and says so.
-        if item["type"] != "string_type" or not isinstance(item["input"], list | tuple):
-            found |= dict.fromkeys(_described(item, section, moved or {}, spelt))
+        if item["type"] == "string_type" and isinstance(item["input"], list | tuple):
+            continue
+        keys, inner, annotation = _place(item["loc"], section)
+        if item["type"] == "union_tag_invalid":
+            keys.append(forms(annotation)[0].chooser)
+        key = spelt(".".join(map(short, keys))) if keys else ""
+        if item["type"] == "value_error":
+            reasons = str(item["ctx"]["error"]).split("\n")
+        elif item["type"] == "extra_forbidden":
+            reasons = [_unknown(keys, inner, moved or {})]
+        else:
+            reasons = [_reason(item, forms(annotation))]
+        found |= dict.fromkeys(f"{key}: {reason}" if key else reason for reason in reasons)
     return list(found)
 
 
-class _Place(NamedTuple):
-    """Where a problem is: its keys, the section around the last one, what may stand there."""
+def _place(
+    location: Sequence[str | int], section: type[Section]
+) -> tuple[list[str], type[Section], Any]:
+    """The keys of pydantic's location, the section around the last one, what may stand there.
 
-    keys: list[str]
-    section: type[Section]
-    annotation: Any
-
-
-def _place(location: Sequence[str | int], section: type[Section]) -> _Place:
-    """pydantic's location as keys: without the forms of sections and types that it counts in."""
+    pydantic also counts in the forms of sections and types.
+    """
     keys: list[str] = []
     annotation: Any = section
     for part in location:
@@ -173,33 +177,23 @@ def _place(location: Sequence[str | int], section: type[Section]) -> _Place:
         elif not isinstance(part, int):
             continue
         keys.append(str(part))
-    return _Place(keys, section, annotation)
+    return keys, section, annotation
 
 
-def _described(
-    item: Any, section: type[Section], moved: Mapping[str, str], spelt: Callable[[str], str]
-) -> list[str]:
-    place, kind, value = _place(item["loc"], section), item["type"], item["input"]
-    key = spelt(".".join(map(short, place.keys))) if place.keys else ""
-    if kind == "extra_forbidden":
-        return [f"{key}: {_unknown(place, moved)}"]
-    if kind == "missing":
-        return [f"{key}: this key is missing"]
-    if kind == "value_error":
-        reasons = str(item["ctx"]["error"]).split("\n")
-        return [f"{key}: {reason}" if key else reason for reason in reasons]
-    if kind in {"model_type", "model_attributes_type", "dict_type"}:
-        return [f"{key}: must be a section with keys, not {_shown(value)}"]
-    if kind == "union_tag_invalid":
-        variants = forms(place.annotation)
-        names = [repr(form.choice()) for form in variants]
-        key, value = f"{key}.{variants[0].chooser}", value[variants[0].chooser]
-        message = f"must be {', '.join(names[:-1])} or {names[-1]}"
-    else:
-        message = item["msg"].replace("Input should be ", "must be ")
-        message = message.replace("True, False", "true, false")
+def _reason(item: Any, variants: Sequence[Any]) -> str:
+    """Why a value cannot be, in pydantic's words or ours; variants: the forms of its section."""
+    value = item["input"]
+    if item["type"] == "missing":
+        return "this key is missing"
+    if item["type"] in {"model_type", "model_attributes_type", "dict_type"}:
+        return f"must be a section with keys, not {_shown(value)}"
+    if item["type"] == "union_tag_invalid":
+        chooser = variants[0].chooser
+        *others, last = (repr(form.choice()) for form in variants)
+        return f"must be {', '.join(others)} or {last}, not {_shown(value[chooser])}"
+    message = item["msg"].replace("Input should be ", "must be ")
     hint = "; an empty value is written null" if value == "None" else ""
-    return [f"{key}: {message}, not {_shown(value)}{hint}"]
+    return f"{message.replace('True, False', 'true, false')}, not {_shown(value)}{hint}"
 
 
 def _shown(value: Any) -> str:
@@ -208,12 +202,12 @@ def _shown(value: Any) -> str:
     return "null" if value is None else quoted(value)
 
 
-def _unknown(place: _Place, moved: Mapping[str, str]) -> str:
+def _unknown(keys: list[str], section: type[Section], moved: Mapping[str, str]) -> str:
     """What is said of a key that its section, in the form that was chosen, does not have."""
-    *outer, name = place.keys
+    *outer, name = keys
     if name in moved:
         return f"belongs to {moved[name]}: move it there"
-    section, where = place.section, ""
+    where = ""
     if issubclass(section, Variant):
         where = f" where {'.'.join([*outer, section.chooser])} is {section.choice()}"
     hint = close_to(name, section.model_fields, "".join(f"{key}." for key in outer))

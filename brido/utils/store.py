@@ -8,7 +8,6 @@ is JSON by the hash of its inputs; answers that a server was paid for have table
 import contextlib
 import hashlib
 import json
-import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -47,10 +46,9 @@ class Store:
                     raise BridoError(f"there is no store of answers at {self.path}")
                 self.path.parent.mkdir(parents=True, exist_ok=True)
                 # Before SQLite opens it: its journals inherit the mode.
-                descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT, self.mode)
+                self.path.touch(self.mode)
                 if self.mode == 0o600:
-                    os.fchmod(descriptor, self.mode)
-                os.close(descriptor)
+                    self.path.chmod(self.mode)
             self._connection = sqlite3.connect(
                 self.path or ":memory:",
                 timeout=WAIT_SECONDS,

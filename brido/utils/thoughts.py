@@ -48,13 +48,6 @@ _FINAL = re.compile(
     r"<\|channel\|>\s*final\b(?:[^<]{0,40}(?:<\|constrain\|>[^<]{0,40})?<\|message\|>)?"
 )
 _BEHIND = re.compile(r"<\|(?:end|return|call|start|channel)\|>.*", re.DOTALL)
-_BARE_CHANNEL = re.compile(
-    r"\A\s*(?:assistant)?analysis(?=[^\Wa-z_]|.*?assistant\n?final)", re.DOTALL
-)
-_BARE_FINAL = re.compile(r"\A.*assistant\n?final(?:json\b)?", re.DOTALL)
-# Granite names both parts in words.
-_GRANITE = re.compile(r"\A\s*Here is my thought process:", re.IGNORECASE)
-_GRANITE_ANSWER = re.compile(r"\A.*?\bHere is my response:", re.DOTALL | re.IGNORECASE)
 
 
 def without_thoughts(text: str) -> Spoken:
@@ -66,7 +59,7 @@ def without_thoughts(text: str) -> Spoken:
     for whole, closed_only in zip(_WHOLE, _CLOSED_ONLY, strict=True):
         text, ends = _substituted(whole, text)
         text, cut = closed_only.sub("", text), cut or ends
-    text, ends = _named_parts(text)
+    text, ends = _final(text)
     if cut or ends or text != before:
         for frame in _FRAMES:
             text = frame.sub(r"\1", text)
@@ -79,13 +72,9 @@ def _substituted(pattern: re.Pattern[str], text: str) -> tuple[str, bool]:
     return pattern.sub("", text), cut
 
 
-def _named_parts(text: str) -> tuple[str, bool]:
-    """The answer of a text whose parts have names, and whether the answer is missing."""
+def _final(text: str) -> tuple[str, bool]:
+    """The answer of a text whose messages name their channel, and whether it is missing."""
     if _CHANNEL in text:
         *_, last = [None, *_FINAL.finditer(text)]
         return ("", True) if last is None else (_BEHIND.sub("", text[last.end() :]), False)
-    for begins, answer in ((_BARE_CHANNEL, _BARE_FINAL), (_GRANITE, _GRANITE_ANSWER)):
-        if begins.match(text):
-            spoken = answer.sub("", text)
-            return ("", True) if spoken == text else (spoken, False)
     return text, False

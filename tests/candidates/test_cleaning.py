@@ -25,9 +25,7 @@ AROUND = [
         "think",
     ),
     ("<|channel|>analysis We need one. <|channel|>final {}", "think"),
-    ("analysisWe need one sentence.assistantfinal{}", "think"),
     ("<|START_THINKING|>Hm.<|END_THINKING|><|START_RESPONSE|>{}<|END_RESPONSE|>", "think"),
-    ("Here is my thought process: a cat. Here is my response: {}", "think"),
     ("◁think▷Hm.◁/think▷{}", "think"),
     ("<longcat_think>\nHm.\n</longcat_think>\n{}", "think"),
     ("<unused94>thought\nThe user wants one sentence.<unused95>{}", "think"),
@@ -161,7 +159,7 @@ def test_five_words_between_quotation_marks_are_a_summary_and_four_a_quotation()
 THOUGHTS_WITHOUT_END = [
     "<think>A cat, so", "[THINK]A cat, so", "<|channel|>analysis<|message|>A cat, so",
     "<longcat_think>A cat", "<unused94>thought\nA cat",
-    "analysisWe need one", "<|START_THINKING|>A cat", "Here is my thought process: a cat",
+    "<|START_THINKING|>A cat",
 ]  # fmt: skip
 
 

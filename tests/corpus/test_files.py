@@ -147,21 +147,6 @@ def test_references_of_a_csv_are_a_json_list_or_one_reference(tmp_path: Path):
     ]
 
 
-def test_texts_that_parquet_has_as_bytes_are_read(tmp_path: Path):
-    def as_bytes(text: str, encoding: str) -> dict:
-        item = row(0, document=text, refs=["S 0.", "Another."])
-        return {
-            name: [one.encode() for one in own] if name == "refs" else own.encode(encoding)
-            for name, own in item.items()
-        }
-
-    paths = three(tmp_path, [as_bytes("A gray text.", "utf-8")], "r.parquet", refs=[])
-    found = corpus(tmp_path, **paths, references_column="refs")["train"]
-    references = ["S 0.", "Another."]
-    document = {"id": "a0", "document": "A gray text.", "summary": "S 0."}
-    assert found == [document | {"references": references}]
-
-
 def test_splits_are_cut_by_a_seeded_hash_that_only_the_id_decides(tmp_path: Path):
     rows = [row(number) for number in range(2000)]
     cut = {"validation_fraction": 0.1, "test_fraction": 0.2}

@@ -255,5 +255,5 @@ def test_the_command_says_that_a_file_is_missing_and_what_is_wrong_with_one(tmp_
 
 
 def test_a_home_that_nobody_has_is_a_sentence():
-    with pytest.raises(BridoError, match="there is no such user"):
+    with pytest.raises(BridoError, match="nosuchuser.* cannot be a path here"):
         user_path(Path("~nosuchuser/articles.jsonl"))

@@ -16,18 +16,6 @@ from brido.utils.signals import stop_request
 ROOT = Path(__file__).parents[2]
 SIGNALS = [signal.SIGINT, signal.SIGTERM]
 
-# Sends itself the signal when it comes to import a module, and goes on as if nothing had been.
-DURING_IMPORTS = """
-import builtins, os, runpy, signal, sys
-signal.signal(signal.SIGINT, signal.default_int_handler)
-original = builtins.__import__
-def importing(name, *arguments, **options):
-    if name == "pyarrow":
-        os.kill(os.getpid(), {number})
-    return original(name, *arguments, **options)
-builtins.__import__ = importing
-"""
-
 
 def command(*arguments, site=None):
     """A command of ours as a user starts it; `site` is run at Python's start."""
@@ -37,16 +25,6 @@ def command(*arguments, site=None):
         env=environment, text=True,
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
-
-
-@pytest.mark.parametrize("number", SIGNALS)
-@pytest.mark.parametrize("module", ["stages.train", "stages.score"])
-def test_a_command_that_still_imports_ends_with_a_sentence(tmp_path, module, number):
-    (tmp_path / "sitecustomize.py").write_text(DURING_IMPORTS.format(number=int(number)))
-    process = command(module, site=tmp_path)
-    said = process.communicate(timeout=600)[1]
-    assert process.returncode == 128 + number
-    assert said == "stopped before anything was begun: run again\n"
 
 
 @pytest.mark.parametrize("number", SIGNALS)
