@@ -12,7 +12,6 @@ from typing import Any
 from brido.candidates.settings import NO_CHECKPOINT
 from brido.corpus.settings import WorldSettings
 from brido.models.checkpoint import store_checkpoint
-from brido.models.prompt import own_prefix
 from brido.models.settings import (
     EmbeddedCheckpoint,
     EmbeddedSettings,
@@ -25,10 +24,9 @@ from brido.settings.params import Params
 from brido.tables import CORPUS, read_metadata, read_rows
 from brido.training.launch import is_main, relaunch
 from brido.utils.atomic import atomic_folder, write_text
-from brido.utils.errors import BridoError, quoted, run_command
+from brido.utils.errors import BridoError, run_command
 from brido.utils.paths import user_path
 from brido.utils.progress import say
-from brido.utils.stored import read_json
 from brido.work.folder import leave, work_root
 from brido.work.settings import RuntimeSettings
 from brido.work.shards import fingerprint
@@ -53,22 +51,8 @@ def make(params: Params, system: str) -> None:
         _train(system, settings.embedded, params.runtime)
     elif settings.fine_tuning is None:
         _store(settings, paths.checkpoint(system), f"checkpoints.{system}")
-        _say_prefix(params, system)
     else:
         _fine_tune(params, system, settings, settings.fine_tuning)
-        if is_main():
-            _say_prefix(params, system)
-
-
-def _say_prefix(params: Params, system: str) -> None:
-    """Say what an encoder-decoder's own settings put in front of every document, as T5's do."""
-    config = read_json(paths.checkpoint(system) / "config.json", f"checkpoint@{system}")
-    prefix = own_prefix(config.get("task_specific_params"))
-    if prefix and config.get("is_encoder_decoder") and params.reading_of(system).prompt is None:
-        say(
-            f"checkpoint {system}: the model's own settings put {quoted(prefix)} in front of every "
-            f"document. To change that set reading.{system}.prompt ('{{{{ document }}}}': nothing)"
-        )
 
 
 def _store(settings: StoredCheckpoint, folder: Path, key: str) -> None:

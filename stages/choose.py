@@ -11,17 +11,16 @@ from brido.checkers import Sensitivity
 from brido.evaluation.registry import find_metric
 from brido.report.card import weights_of
 from brido.report.choice import Choice, Compared, choose
-from brido.report.display import ColumnKey, display
-from brido.report.metrics import Estimates, difference, estimate, read_scores
+from brido.report.display import ColumnKey, column_of, display
+from brido.report.metrics import difference, estimate, read_scores
 from brido.report.seen import blind, measured_by, seen_line
 from brido.report.summary import item_of
-from brido.report.verdict import USE, verdict
-from brido.report.verdict_table import Shown, verdict_table
+from brido.report.verdict import USE, Measured, verdict
+from brido.report.verdict_table import verdict_table
 from brido.settings.load import load_params
 from brido.settings.params import Params
 from brido.summarizer.usage import Usage, usage_of, write_model, write_usage
-from brido.tables import DECODED, read_batches
-from brido.tables.join import decoded_by
+from brido.tables import DECODED, read_columns
 from brido.utils.atomic import atomic_folder, write_text
 from brido.utils.errors import run_command
 from brido.utils.progress import say
@@ -37,33 +36,23 @@ def main() -> None:
     """Write metrics/choice.json and data/chosen."""
     params = load_params()
     by = column_of(str(params.decides))
+    less = display(*by).better == "lower"
     systems = [compared(params, name, by) for name in params.choosable]
-    choice = choose(systems, params.choice, display(*by).better == "lower", reference_words(params))
-    seen = what_checks_see()
+    choice = choose(systems, params.choice, less, reference_words(params))
+    found = read_json(paths.SENSITIVITY, "sensitivity")
+    seen = {name: Sensitivity.from_plain(plain) for name, plain in found.items()}
     lines, table = verdict_of(params, choice, by, seen)
-    store(params, choice.chosen, lines)
+    store(params, choice.chosen, "\n".join(lines))
     about = {
         "by": params.decides,
         "measures": params.measures,
         "control": params.control,
         "verdict": lines,
         "table": table,
-        "sensitivity": {name: found.plain() for name, found in seen.items()},
+        "sensitivity": {name: one.plain() for name, one in seen.items()},
     }
     write_text(paths.CHOICE, json_text(choice.plain() | about))
     say(f"choose: {next(line for line in lines if line.startswith('Keep'))}")
-
-
-def column_of(name: str) -> ColumnKey:
-    """METRIC.COLUMN as a pair."""
-    metric, _, column = name.partition(".")
-    return metric, column
-
-
-def what_checks_see() -> dict[str, Sensitivity]:
-    """What stage sensitivity has written, by metric."""
-    found = read_json(paths.SENSITIVITY, "sensitivity")
-    return {name: Sensitivity.from_plain(plain) for name, plain in found.items()}
 
 
 def picked_by(params: Params, system: str) -> str | None:
@@ -72,28 +61,26 @@ def picked_by(params: Params, system: str) -> str | None:
     return None if exact else params.picked_by(system)
 
 
-def store(params: Params, system: str, lines: list[str]) -> None:
+def store(params: Params, system: str, verdict: str) -> None:
     """Write data/chosen: the model that writes the system's summaries, and how it does."""
-    if asked := params.asked_of(system):
-        # A server has its weights.
-        said = "\n".join(lines)
-        with atomic_folder(paths.CHOSEN) as folder:
-            write_usage(folder, Usage(system=system, verdict=said, reading=asked.reading))
-        return
-    model = paths.checkpoint(params.model_of(system))
-    usage = usage_of(
-        model,
-        params.reading_of(system),
-        params.decoding_of(system),
-        params.guidance_of(system),
-        system,
-        weights_of(paths.checkpoint("base")),
-        "\n".join(lines),
-        params.data.lowercase,
-        params.checked_of(system),
-        params.candidates_of(system),
-    )
     with atomic_folder(paths.CHOSEN) as folder:
+        if asked := params.asked_of(system):
+            # A server has its weights.
+            write_usage(folder, Usage(system=system, verdict=verdict, reading=asked.reading))
+            return
+        model = paths.checkpoint(params.model_of(system))
+        usage = usage_of(
+            model,
+            params.reading_of(system),
+            params.decoding_of(system),
+            params.guidance_of(system),
+            system,
+            weights_of(paths.checkpoint("base")),
+            verdict,
+            params.data.lowercase,
+            params.checked_of(system),
+            params.candidates_of(system),
+        )
         write_model(model, folder, usage)
 
 
@@ -102,22 +89,20 @@ def compared(params: Params, system: str, by: ColumnKey) -> Compared:
     scores = read_scores(paths.evaluation(system, "validation"))
     rouge = scores.column(ROUGE) if ROUGE in scores.columns else None
     return Compared(
-        system, scores.column(by), lengths(params, system), rouge, scores.ids,
+        system, scores.column(by), lengths(system), rouge, scores.ids,
         picked=picked_by(params, system) == by[0],
     )  # fmt: skip
 
 
-def lengths(params: Params, system: str) -> NDArray[np.float64]:
+def lengths(system: str) -> NDArray[np.float64]:
     """The words of a system's summaries of validation documents."""
-    path = paths.decoded(system, "validation")
-    batches = read_batches(path, DECODED, decoded_by(system, params.variants), ["summary"])
-    texts = [text for batch in batches for text in batch.column("summary").to_pylist()]
-    return np.array([word_count(text) for text in texts], np.float64)
+    table = read_columns(paths.decoded(system, "validation"), DECODED, "decode", ["summary"])
+    return np.array([word_count(text) for text in table["summary"].to_pylist()], np.float64)
 
 
 def reference_words(params: Params) -> float | None:
     """The mean length of the references of validation documents, None without references."""
-    return float(lengths(params, REFERENCE).mean()) if REFERENCE in params.systems else None
+    return float(lengths(REFERENCE).mean()) if REFERENCE in params.systems else None
 
 
 def verdict_of(
@@ -128,32 +113,32 @@ def verdict_of(
     measures = column_of(params.measures) if params.measures else None
     rivals = [name for name in params.variants if params.picked_by(name) or params.asked_of(name)]
     trained = best_trained(params, choice)
-    notes = {control: "shuffled", chosen: "kept"}
-    names = dict.fromkeys(["base", chosen, *rivals, *filter(None, [trained, control])])
+    names = dict.fromkeys(filter(None, ["base", chosen, *rivals, trained, control]))
     scores = {name: read_scores(paths.evaluation(name)) for name in names}
-    shown = {
-        name: Shown(estimate(own, params.report), notes.get(name, ""), picked_by(params, name))
-        for name, own in scores.items()
-    }
-    pairs: list[tuple[str | None, str]]
+    systems = {name: estimate(own, params.report) for name, own in scores.items()}
+    picked = {name: picked_by(params, name) for name in names}
     pairs = [(chosen, other) for other in names if other != chosen]
-    pairs += [(control, "base"), (trained, control)] if control else []
-    differences: dict[str, Estimates] = {
+    pairs += [
+        (one, other) for one, other in ((control, "base"), (trained, control)) if one and other
+    ]
+    differences = {
         f"{one} - {other}": difference(scores[one], scores[other], params.report)
         for one, other in pairs
-        if one and other
     }
     exact = find_metric(by[0]).needs_facts
-    is_blind = blind(seen.get(by[0]), exact)
-    comparable = [name for name in rivals if picked_by(params, name) != (measures or by)[0]]
-    systems = {name: one.estimates for name, one in shown.items()}
+    comparable = [name for name in rivals if picked[name] != (measures or by)[0]]
     lines = verdict(
-        choice.plain(), by, systems, differences, control, comparable, measures, is_blind, trained
-    )
+        choice.plain(),
+        Measured(
+            by, systems, differences, control, comparable, measures,
+            blind(seen.get(by[0]), exact), trained,
+        ),
+    )  # fmt: skip
     first = seen_line(seen, by[0], exact)
     who = measured_by(by[0], measures[0] if measures else None, exact)
     use = [USE] if item_of(systems[chosen], by) else []
-    return [" ".join(filter(None, [first, who])), *lines, *use], verdict_table(shown, by, measures)
+    table = verdict_table(systems, by, measures, {control: "shuffled", chosen: "kept"}, picked)
+    return [" ".join(filter(None, [first, who])), *lines, *use], table
 
 
 def best_trained(params: Params, choice: Choice) -> str | None:
@@ -162,10 +147,10 @@ def best_trained(params: Params, choice: Choice) -> str | None:
     Among those that meet the conditions of the choice, if any does.
     """
     sign = -1 if display(*column_of(str(params.decides))).better == "lower" else 1
-    rows = [one for one in choice.rows if one.name in params.tuned and one.name != params.control]
-    rows = [one for one in rows if not one.left_out] or rows
-    best = max(rows, key=lambda one: sign * np.nan_to_num(one.difference), default=None)
-    return best.name if best else None
+    names = [name for name in choice.systems if name in params.tuned and name != params.control]
+    names = [name for name in names if not choice.systems[name]["left_out"]] or names
+    gains = {name: sign * np.nan_to_num(choice.systems[name]["difference"]) for name in names}
+    return max(gains, key=gains.__getitem__, default=None)
 
 
 if __name__ == "__main__":

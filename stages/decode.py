@@ -40,7 +40,7 @@ def main() -> None:
     params = load_params()
     system = name_given("decode", "SYSTEM", ["base", *params.tuned], "base or a key of `tuned`")
     if system == "base" and paths.is_left_empty(paths.checkpoint("base")):
-        with atomic_folder(paths.decoded_folder("base")):
+        with atomic_folder(paths.decoded("base").parent):
             say("decode base: checkpoints.base.source is none: there are no summaries of base")
         return
     decode(params, system)

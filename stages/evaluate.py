@@ -1,24 +1,18 @@
 """Stage evaluate: all metrics of one system's summaries, a table for each split.
 
     python -m stages.evaluate SYSTEM
-    python -m stages.evaluate METRIC --dry-run
 
 It writes data/evaluation/SYSTEM/{test,validation}.parquet: a row per document, a column for each
-column of a metric. On validation documents it measures what stage choose compares. --dry-run says
-what a metric that asks a server would take for all systems together, and asks nothing.
+column of a metric. On validation documents it measures what stage choose compares.
 """
 
-import sys
-from dataclasses import replace
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from brido.endpoint import DryRun
-from brido.evaluation.metric import Inputs, Metric
+from brido.evaluation.metric import Metric
 from brido.evaluation.parts import (
     PART,
     Measurer,
@@ -33,7 +27,7 @@ from brido.settings.params import Params
 from brido.tables import evaluation_schema, write_table
 from brido.tables.join import decoded_by
 from brido.tables.walk import cut
-from brido.utils.errors import BridoError, run_command
+from brido.utils.errors import run_command
 from brido.utils.progress import Progress, say
 from brido.work.kept import code_key
 from brido.work.running import Splits
@@ -46,9 +40,6 @@ from stages.arguments import name_given
 def main() -> None:
     """Evaluate the system that the command line names."""
     params = load_params()
-    if sys.argv[2:] == ["--dry-run"]:
-        print(forecast(params, sys.argv[1]))
-        return
     system = name_given("evaluate", "SYSTEM", params.all_systems, "a system")
     if system == "base":
         paths.check_base("evaluate base")
@@ -81,13 +72,14 @@ class Measured(NamedTuple):
 
 def evaluate(params: Params, system: str, split: str = "test") -> Path:
     """Measure, write the table, and return its path."""
-    inputs = _inputs(params, system, split)
+    corpus, decoded = paths.corpus(split), paths.decoded(system, split)
+    ids = read_inputs(corpus, decoded, decoded_by(system, params.variants)).ids
     measured = {
-        metric.name: measure(params, metric, system, split, len(inputs.ids))
+        metric.name: measure(params, metric, system, split, len(ids))
         for metric in metrics_of(params, system, split)
     }
     path, names = paths.evaluation(system, split), params.evaluation.metrics
-    table = join_metrics(inputs.ids, names, {name: found.table for name, found in measured.items()})
+    table = join_metrics(ids, names, {name: found.table for name, found in measured.items()})
     signatures = {name: found.signature for name, found in measured.items()}
     write_table(path, table.to_batches(), table.schema, {"signature": signatures})
     for found in measured.values():
@@ -99,19 +91,12 @@ def evaluate(params: Params, system: str, split: str = "test") -> Path:
 def measure(params: Params, metric: Metric, system: str, split: str, number: int) -> Measured:
     """Measure one metric; finished parts are kept until the whole table is written."""
     settings, runtime = getattr(params.evaluation, metric.name), params.runtime
-    corpus, decoded, _ = _tables(params, system, split)
+    corpus, decoded = paths.corpus(split), paths.decoded(system, split)
     make = partial(Measurer, metric.name, settings, runtime, corpus, decoded)
     schema, label = evaluation_schema(metric.names), f"{metric.name} {system} {split}"
     if metric.whole:
         progress = partial(Progress, interval=runtime.log_seconds)
-        try:
-            rows, said = make(runtime.device, progress=progress)(range(number))
-        except DryRun as found:
-            raise DryRun(
-                f"runtime.endpoint.dry_run: nothing was asked, so there is no table of {system}. "
-                f"`python -m stages.evaluate {metric.name} --dry-run` counts all systems; this "
-                f"one:\n{found}"
-            ) from None
+        rows, said = make(runtime.device, progress=progress)(range(number))
         measured = Measured(pa.Table.from_pylist(rows, schema), join_signatures([said]))
     else:
         # What other code has measured before a kill is not taken over.
@@ -126,38 +111,6 @@ def measure(params: Params, metric: Metric, system: str, split: str, number: int
     shown = ", ".join(f"{column} {mean:.4g}" for column, mean in means.items())
     say(f"{label}: {shown or 'nothing measured'}")
     return measured
-
-
-def forecast(params: Params, name: str) -> str:
-    """What asking for the metric of all systems would still take, one sum; nothing is asked."""
-    metric, systems = find_metric(name), params.all_systems
-    if not metric.whole:
-        raise BridoError(f"{name} does not ask a server: there is nothing to count")
-    tables = [
-        _inputs(params, system, split)
-        for system in systems
-        for split in ("test", *(["validation"] if system in params.choosable else []))
-        if metric in metrics_of(params, system, split)
-    ]
-    columns = ("ids", "documents", "summaries", "references")
-    joined = {key: [*chain(*(getattr(table, key) for table in tables))] for key in columns}
-    inputs = replace(tables[0], **joined, facts=None)
-    endpoint = params.runtime.endpoint.model_copy(update={"dry_run": True, "replay": False})
-    runtime = params.runtime.model_copy(update={"endpoint": endpoint})
-    try:
-        metric.measure(inputs, getattr(params.evaluation, name), runtime=runtime)
-    except DryRun as found:
-        return f"{name} of {', '.join(systems)}:\n{found}"
-    raise BridoError(f"{name} has no dry run: there is nothing to count")
-
-
-def _inputs(params: Params, system: str, split: str) -> Inputs:
-    corpus, decoded, made_by = _tables(params, system, split)
-    return read_inputs(corpus, decoded, made_by)
-
-
-def _tables(params: Params, system: str, split: str) -> tuple[Path, Path, str]:
-    return paths.corpus(split), paths.decoded(system, split), decoded_by(system, params.variants)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,8 @@ CHOICE = METRICS / "choice.json"
 CHOSEN = DATA / "chosen"
 # What each check sees, in references with planted errors.
 SENSITIVITY = METRICS / "sensitivity.json"
+# What was cleaned and who does not vote, for each source.
+POOL_COUNTS = DATA / "pool" / "counts.json"
 
 
 def tables(split: str, systems: Sequence[str] = (), variants: Container[str] = ()) -> SplitTables:
@@ -30,12 +32,21 @@ def _of_split(folder: str, split: str) -> Path:
     return DATA / folder / f"{split}.parquet"
 
 
+def _of_system(folder: str, system: str, split: str = "test") -> Path:
+    return DATA / folder / system / f"{split}.parquet"
+
+
 # data/corpus/SPLIT.parquet, and so on.
 corpus = partial(_of_split, "corpus")
 pool = partial(_of_split, "pool")
 similarity = partial(_of_split, "similarity")
 support = partial(_of_split, "support")
 likelihood = partial(_of_split, "likelihood")
+# data/candidates/SOURCE/SPLIT.parquet, data/scores/SYSTEM/SPLIT.parquet, and so on.
+candidates = partial(_of_system, "candidates")
+scores = partial(_of_system, "scores")
+decoded = partial(_of_system, "decoded")
+evaluation = partial(_of_system, "evaluation")
 
 
 def needs(table: str) -> Path:
@@ -49,11 +60,6 @@ def leave_out(table: str) -> None:
     with atomic_folder(DATA / table) as folder:
         write_text(folder / "README", text)
     say(f"{table}: {text.strip()}")
-
-
-def scores(system: str, split: str) -> Path:
-    """data/scores/SYSTEM/SPLIT.parquet."""
-    return DATA / "scores" / system / f"{split}.parquet"
 
 
 def checkpoint(system: str) -> Path:
@@ -80,31 +86,6 @@ def check_base(stage: str) -> None:
         )
 
 
-def candidates(source: str, split: str) -> Path:
-    """data/candidates/SOURCE/SPLIT.parquet."""
-    return DATA / "candidates" / source / f"{split}.parquet"
-
-
-def pool_counts() -> Path:
-    """data/pool/counts.json: what was cleaned and who does not vote, for each source."""
-    return DATA / "pool" / "counts.json"
-
-
-def decoded(system: str, split: str) -> Path:
-    """data/decoded/SYSTEM/SPLIT.parquet."""
-    return decoded_folder(system) / f"{split}.parquet"
-
-
-def decoded_folder(system: str) -> Path:
-    """data/decoded/SYSTEM."""
-    return DATA / "decoded" / system
-
-
 def history(system: str) -> Path:
     """metrics/training/SYSTEM.csv: the curves of a training run."""
     return METRICS / "training" / f"{system}.csv"
-
-
-def evaluation(system: str, split: str = "test") -> Path:
-    """data/evaluation/SYSTEM/SPLIT.parquet."""
-    return DATA / "evaluation" / system / f"{split}.parquet"

@@ -22,7 +22,7 @@ def main() -> None:
         split: {"sources": pool.counts, "left_out": pool.left_out} for split, pool in pools.items()
     }
     counts["warnings"] = {split: pool.warnings() for split, pool in pools.items()}
-    write_text(paths.pool_counts(), json.dumps(counts, indent=2, sort_keys=True) + "\n")
+    write_text(paths.POOL_COUNTS, json.dumps(counts, indent=2, sort_keys=True) + "\n")
 
 
 def join(split: str, params: Params) -> Pool:

@@ -1,22 +1,15 @@
 """Stage report: numbers with intervals and the page (`--show` prints the tables again)."""
 
-import argparse
 import os
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from brido.report.card import model_card, origin, server_card, weights_of
-from brido.report.numbers import (
-    INTERVALS,
-    Numbers,
-    measure,
-    numbers_text,
-    write_numbers,
-)
-from brido.report.page import render_page
-from brido.report.page.content import asked, make_page, voting_checker
-from brido.report.page.data import case_mentions
+from brido.report.numbers import INTERVALS, Numbers, measure, numbers_text, write_numbers
+from brido.report.page.content import make_page
+from brido.report.page.data import shown
 from brido.report.sources import LEGEND, compare, sources_rows
 from brido.report.summary import aligned
 from brido.report.verdict import verdict_text
@@ -25,7 +18,7 @@ from brido.settings.params import Params
 from brido.tables.documents import CandidateDocument
 from brido.tables.fingerprint import base_of
 from brido.utils.atomic import write_text
-from brido.utils.errors import BridoError, parsing, run_command
+from brido.utils.errors import BridoError, run_command
 from brido.utils.progress import say
 from brido.utils.stored import read_json
 from brido.vote.consensus import ranking
@@ -35,7 +28,7 @@ from stages.seconds import SHOWN_LATER, seconds_line
 
 PAGE = paths.REPORT / "index.html"
 # What the report shows of a document, beside its vote.
-COLUMNS = ("document", "references", "facts", "summaries", "candidates", "raw", "ended", "sources")
+COLUMNS = ("document", "references", "facts", "summaries", "candidates", "sources")
 CARD = paths.REPORT / "model_card.md"
 # The curves of a run that trains nothing but base.
 _NO_CURVES = "system,update,loss,cross_entropy,contrastive,tau"
@@ -43,9 +36,7 @@ _NO_CURVES = "system,update,loss,cross_entropy,contrastive,tau"
 
 def main() -> None:
     """Make metrics/ and report/ from the tables that params.yaml names, or show the last table."""
-    parser = argparse.ArgumentParser(prog="python -m stages.report", description=__doc__)
-    parser.add_argument("--show", action="store_true", help="print the tables of the last report")
-    only_show = parser.parse_args().show
+    only_show = sys.argv[1:] == ["--show"]
     if not only_show:
         paths.check_base("report")
         report(load_params())
@@ -55,16 +46,11 @@ def main() -> None:
 
 def show() -> None:
     """Print the tables of metrics/intervals.json, where to look next, and the verdict."""
-    intervals = paths.METRICS / INTERVALS
-    found, choice = read_json(intervals, "report", sources=dict), chosen()
-    again = "make it again with `dvc repro -sf report`"
-    with parsing(lambda reason: f"{intervals} is damaged ({reason}): {again}"):
-        text = numbers_text(found)
-    print(text)
+    found, choice = read_json(paths.METRICS / INTERVALS, "report", sources=dict), chosen()
+    print(numbers_text(found))
     if found["sources"]:
-        print("\nSources of the candidates:\n")
-        print(aligned(sources_rows(found["sources"])))
-        print("\n".join(["", *LEGEND]))
+        table = aligned(sources_rows(found["sources"]))
+        print("\n".join(["\nSources of the candidates:\n", table, "", *LEGEND]))
     print("\n".join(["", *filter(None, [seconds_line()])]))
     print(f"Look next: {PAGE} in a browser; brido diff; dvc plots diff")
     print('Keep it: `git add --all && git commit -m "The run"`; experiments start from a commit')
@@ -80,28 +66,24 @@ def report(params: Params) -> None:
     """Write the numbers, the page and the model card."""
     choice = chosen()
     tables = {system: paths.evaluation(system) for system in params.all_systems}
-    summaries = {name: paths.decoded(name, "test") for name in params.all_systems}
     say(f"report: {params.report.bootstrap_samples:,} bootstrap samples, {len(tables)} systems")
-    base, tuned = base_of(paths.decoded("base", "validation")), list(params.tuned)
+    base = base_of(paths.decoded("base", "validation"))
     # The verdict compares a chosen variant with the control too.
-    beside = dict.fromkeys([*tuned, choice["chosen"]])
-    numbers = measure(tables, summaries, params.report, base, params.control, list(beside))
+    beside = dict.fromkeys([*params.tuned, choice["chosen"]])
+    votes = any(params.scoring_of(name).asks_support for name in params.tuned)
+    voting = params.support.checker if votes else ""
+    numbers = measure(tables, params.report, base, params.control, beside, voting)
 
     # The documents of the numbers; without candidates of theirs those that the choice saw.
     split = params.documents.splits[-1]
     cases = list(shown_cases(split, params))
     say(f"report: mentions of {len(cases):,} {split} documents and their candidates")
-    mentions = [case_mentions(case, params) for case in cases]
+    case_sensitive = params.evaluation.mentions.case_sensitive
+    found = [shown(case, case_sensitive) for case in cases]
     sources = compare(cases)
     sources = sources if len(sources) > 1 else {}
-    write_numbers(paths.METRICS, numbers, params.report, choice, sources, voting_checker(params))
-    documents = [case.document for case in cases]
-    prompt = asked(paths.checkpoint("base"), params.reading_of("base"), documents)
-    page = make_page(params, numbers, cases, mentions, sources, choice, prompt)
-    html, count = render_page(page)
-    write_text(PAGE, html)
-    if count < (size := len(page.documents)):
-        say(f"report: the page shows {count} of {size} documents, so that it stays under 5 MB")
+    write_numbers(paths.METRICS, numbers, params.report, choice, sources)
+    write_text(PAGE, make_page(params, numbers, found, sources, choice))
     write_card(params, numbers, choice)
     write_text(paths.METRICS / "curves.csv", curves(params))
 
@@ -134,13 +116,8 @@ def write_card(params: Params, numbers: Numbers, choice: Mapping[str, Any]) -> N
         write_text(CARD, server_card(asked.model, choice))
         return
     checkpoint = origin(params, choice["chosen"])
-    made_by = {
-        paths.checkpoint(checkpoint) / "source.json": f"checkpoint@{checkpoint}",
-        paths.corpus("test").with_name("source.json"): "download",
-    }
-    base, corpus = (
-        read_json(path, stage) if path.exists() else {} for path, stage in made_by.items()
-    )
+    base = read_json(paths.checkpoint(checkpoint) / "source.json", f"checkpoint@{checkpoint}")
+    corpus = read_json(paths.corpus("test").with_name("source.json"), "download", splits=dict)
     weights = weights_of(paths.CHOSEN)
     write_text(CARD, model_card(params, numbers, base, corpus, weights, choice))
 

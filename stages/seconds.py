@@ -1,4 +1,4 @@
-"""How long each stage took: a line each in .brido/seconds.jsonl, for the end of a run."""
+"""How long each stage of a run took: a line each in .brido/seconds.jsonl, told at its end."""
 
 import atexit
 import contextlib
@@ -22,54 +22,42 @@ def measure() -> None:
         file, stage = Path(sys.argv[0]), Path(sys.argv[0]).stem
         if file.parent.name != "stages" or stage == "__main__" or "--show" in sys.argv:
             return
-        name = " ".join([stage, *sys.argv[1:]])
-        seconds = round(time.monotonic() - started, 1)
-        # `dvc repro` does not say where a run begins: behind a report begins the next one.
-        if list(stage_seconds(Path(), last_run=True))[-1:] == ["report"]:
-            begin_run()
-        _append(json.dumps({"stage": name, "seconds": seconds}))
+        took = {
+            "stage": " ".join([stage, *sys.argv[1:]]),
+            "seconds": round(time.monotonic() - started, 1),
+        }
+        # A stage does not fail because its time cannot be kept.
+        with contextlib.suppress(OSError):
+            # `dvc repro` does not say where a run begins: behind a report begins the next one.
+            if list(stage_seconds())[-1:] == ["report"]:
+                begin_run()
+            FILE.parent.mkdir(exist_ok=True)
+            with FILE.open("a", encoding="utf-8") as lines:
+                lines.write(f"{json.dumps(took)}\n")
 
     atexit.register(note)
 
 
 def begin_run() -> None:
-    """Part the stages of a new run from those before it, by an empty line."""
-    _append("")
+    """Forget the stages of the run before."""
+    FILE.unlink(missing_ok=True)
 
 
-def _append(line: str) -> None:
-    try:
-        FILE.parent.mkdir(exist_ok=True)
-        with FILE.open("a", encoding="utf-8") as lines:
-            lines.write(f"{line}\n")
-    except OSError:
-        pass  # a stage does not fail because its time cannot be kept
-
-
-def stage_seconds(project: Path, last_run: bool = False) -> dict[str, float]:
-    """Seconds of each stage when it last ran in a project, in its last run alone if so asked.
-
-    Empty if nothing is known.
-    """
-    if not (project / FILE).is_file():
-        return {}
-    text = (project / FILE).read_text(encoding="utf-8")
-    lines = (text.rpartition("\n\n")[2] if last_run else text).splitlines()
+def stage_seconds() -> dict[str, float]:
+    """Seconds of each stage of the last run; empty if nothing is known."""
     found = {}
+    lines = FILE.read_text(encoding="utf-8").splitlines() if FILE.is_file() else []
     for line in lines:
-        # Empty lines part runs, and a full disk leaves a part of a line.
+        # A full disk leaves a part of a line.
         with contextlib.suppress(ValueError):
-            stage = json.loads(line)
-            found[stage["stage"]] = stage["seconds"]
+            took = json.loads(line)
+            found[took["stage"]] = took["seconds"]
     return found
 
 
 def seconds_line() -> str:
     """What the stages of the last run cost, the dearest first; "" if nothing is known."""
-    last = stage_seconds(Path(), last_run=True)
-    if not last:
-        return ""
-    dear = sorted(last.items(), key=lambda item: -item[1])
+    dear = sorted(stage_seconds().items(), key=lambda item: -item[1])
     shown = ", ".join(f"{name} {seconds:.0f}" for name, seconds in dear[:_SHOWN])
     rest = sum(seconds for _, seconds in dear[_SHOWN:])
-    return f"Seconds a stage: {shown}; {len(dear[_SHOWN:])} others {rest:.0f}."
+    return f"Seconds a stage: {shown}; {len(dear[_SHOWN:])} others {rest:.0f}." if dear else ""

@@ -7,13 +7,11 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from brido.models.settings import StoredCheckpoint
-from brido.report.metrics import Estimates
 from brido.report.numbers import Numbers
 from brido.report.settings_text import run_order, settings_text
-from brido.report.summary import headline_columns, result_table
+from brido.report.summary import Cell, headline_columns, result_table
+from brido.report.verdict import verdict_text
 from brido.settings.params import Params
-from brido.training.settings import TrainingSettings
 from brido.utils.errors import BridoError
 from brido.utils.stored import json_text
 
@@ -65,19 +63,17 @@ def model_card(
     system = choice["chosen"]
     model = params.model_of(system)
     checkpoint = params.checkpoints[origin(params, system)]
-    source = checkpoint.source
     # A folder of the user's may be called like a repository, and has no commit.
-    on_hub = _HUB_ID.fullmatch(source) is not None and "commit" in base
+    on_hub = _HUB_ID.fullmatch(checkpoint.source) is not None and "commit" in base
     world = params.data.source == "world"
     header = ModelCardData(
         library_name="transformers",
         pipeline_tag="summarization",
-        base_model=source if on_hub else None,
+        base_model=checkpoint.source if on_hub else None,
         license=base.get("license"),
         language=base.get("language") or ("en" if world else None),
         tags=["summarization", "brido"],
     )
-    pinned = "".join(f", {key} {base[key]}" for key in ("commit", "sha256") if base.get(key))
     guidance, checked = params.guidance_of(system), params.checked_of(system)
     reading = {
         "reading": params.reading_of(system).model_dump(mode="json"),
@@ -98,19 +94,26 @@ def model_card(
         system=system,
         model=model,
         trained=trained,
-        taught=trained and teaches_an_order(params.training_of(model)),
+        taught=trained and params.training_of(model).gamma > 0,
         shuffled=trained and scoring.shuffle,
         order="how much the others agree with it" if agreement else run_order(scoring),
-        base=_base_name(source, on_hub) + pinned + _changed_first(checkpoint),
-        data=_data(params, corpus),
+        checkpoint=checkpoint,
+        source=checkpoint.source if on_hub else Path(checkpoint.source).name,
+        adapter=Path(getattr(checkpoint, "adapter", None) or "").name,
+        learnt=getattr(checkpoint, "fine_tuning", None),
+        base=base,
+        data=params.data,
+        corpus=corpus,
+        voted_on=params.documents.train,
         weights=weights,
         settings=settings,
         reading=json_text(reading).rstrip(),
-        world=world,
         seed=params.training_of(model).seed if trained else 0,
         warnings=numbers.warnings,
         verdict=choice["verdict"],
         verdict_table=choice["table"],
+        documents=f"{len(numbers.scores[system].ids):,}",
+        signatures=json_text(numbers.scores[system].signatures).rstrip(),
         **_measured(numbers, system),
     )
     return f"{str(card).rstrip()}\n"
@@ -118,12 +121,11 @@ def model_card(
 
 def server_card(model: str, choice: Mapping[str, Any]) -> str:
     """The card of a chosen system that a server writes: the verdict; there are no weights."""
-    first, *rows = (f"| {' | '.join(row)} |" for row in choice["table"])
-    rule = f"|{'---|' * len(choice['table'][0])}"
-    verdict = [f"* {line}" for line in choice["verdict"]]
-    about = f"The model `{model}` stands behind a server: there are no weights here."
-    title = f"# A summarizer behind a server: `{choice['chosen']}`"
-    return "\n".join([title, "", first, rule, *rows, "", *verdict, "", about, ""])
+    return (
+        f"# A summarizer behind a server: `{choice['chosen']}`\n\n"
+        f"```\n{verdict_text(choice['table'], choice['verdict'])}\n```\n\n"
+        f"The model `{model}` stands behind a server: there are no weights here.\n"
+    )
 
 
 def origin(params: Params, system: str) -> str:
@@ -132,62 +134,20 @@ def origin(params: Params, system: str) -> str:
     return "base" if model in params.tuned else model
 
 
-def _base_name(source: str, on_hub: bool) -> str:
-    """The base; of a folder the last part alone, which says nothing of the user's machine."""
-    if source == "embedded":
-        return "a small model, trained from scratch for this"
-    return f"`{source}`" if on_hub else f"`{Path(source).name}`"
-
-
-def _changed_first(checkpoint: Any) -> str:
-    """What was done to the base's weights before any candidate was written."""
-    if not isinstance(checkpoint, StoredCheckpoint):
-        return ""
-    adapter, learnt = checkpoint.adapter, checkpoint.fine_tuning
-    parts = [f"with the adapter `{Path(adapter).name}`"] if adapter else []
-    if learnt and learnt.world:
-        parts.append("fine-tuned on other articles of the embedded world")
-    elif learnt:
-        count = "the" if learnt.documents is None else f"at most {learnt.documents:,}"
-        parts.append(f"fine-tuned on {count} references of the data")
-    return "".join(f", {part}" for part in parts)
-
-
-def teaches_an_order(training: TrainingSettings) -> bool:
-    """Whether a training asks for an order of the candidates."""
-    return training.gamma > 0
-
-
-def _data(params: Params, corpus: Mapping[str, Any]) -> str:
-    if params.data.source == "hub":
-        name = f"`{params.data.hub.id}`"
-    elif params.data.source == "world":
-        name = "BRIDO's embedded synthetic news"
-    else:
-        name = "the makers' own files"
-    commit = f" (commit {corpus['commit']})" if corpus.get("commit") else ""
-    counts = [f"{split} {of['documents']:,}" for split, of in corpus.get("splits", {}).items()]
-    tuned = params.documents.train
-    there = corpus.get("splits", {}).get("train", {}).get("documents", tuned)
-    used = "all" if tuned is None or tuned > there else f"the first {tuned:,}"
-    return f"{name}{commit}; documents: {', '.join(counts)}; {used} of train were voted on"
-
-
 def _measured(numbers: Numbers, system: str) -> dict[str, Any]:
-    shown = list(dict.fromkeys(["base", system]))
-    systems: dict[str, Estimates] = {name: numbers.systems[name] for name in shown}
+    """The systems of the card's table of numbers, and its rows."""
+    systems = {name: numbers.systems[name] for name in dict.fromkeys(["base", system])}
     gap = numbers.differences.get(f"{system} - base")
-    gaps = {"difference": gap} if gap else {}
-    found = result_table(headline_columns(systems), systems, gaps)
-    rows = [cells for _, cells in [*found.rows, *found.differences]]
-    texts = [
-        [f"{one.value}{'*' * one.star}" + f" [{one.interval}]" * bool(one.low) for one in cells]
-        for cells in zip(*rows, strict=True)
+    found = result_table(headline_columns(systems), systems, {"difference": gap} if gap else {})
+    labels = [name for name, count in found.groups for _ in range(count)]
+    cells = zip(*(cells for _, cells in (*found.rows, *found.differences)), strict=True)
+    table = [
+        (f"{label}: {name} {arrow}".rstrip(), list(map(_cell, own)))
+        for label, (name, arrow, _), own in zip(labels, found.heads, cells, strict=True)
     ]
-    labels = [": ".join(names) for names in zip(found.labels, found.headings, strict=True)]
-    return {
-        "table": list(zip(labels, texts, strict=True)),
-        "systems": shown,
-        "documents": f"{len(numbers.scores[system].ids):,}",
-        "signatures": json_text(numbers.scores[system].signatures).rstrip(),
-    }
+    return {"table": table, "systems": list(systems)}
+
+
+def _cell(cell: Cell) -> str:
+    interval = f" [{cell.low}…{cell.high}]" if cell.low else ""
+    return f"{cell.value}{'*' * cell.star}{interval}"

@@ -38,58 +38,33 @@ class Compared:
 
 
 @dataclass(frozen=True)
-class Row:
-    """A system in the table of a choice.
-
-    difference, standard_error: of the paired difference of quality to base, on the documents that
-    have both; NaN for base and where none has. left_out: the keys of section choice whose condition
-    it does not meet; by where the check that decides has picked its summaries.
-    """
-
-    name: str
-    quality: float
-    words: float
-    rouge: float | None
-    difference: float
-    standard_error: float
-    documents: int
-    left_out: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
 class Choice:
     """The system that is kept. best: the best one that meets the conditions, base included.
 
     reason: "best" | "base is best" | "not clearly better" (than base) | "few documents".
-    documents: how many both base and the best system are measured on.
+    documents: how many both base and the best system are measured on. systems: of each quality,
+    rouge, words, difference and standard_error (of the paired difference of quality to base, on the
+    documents that have both; NaN for base and where none has), and left_out: the keys of section
+    choice whose condition it does not meet; by where the check that decides has picked its
+    summaries.
     """
 
     chosen: str
     best: str
     reason: str
     documents: int
-    rows: tuple[Row, ...]
+    systems: dict[str, dict[str, Any]]
 
     def plain(self) -> dict[str, Any]:
         """The choice as metrics/choice.json has it."""
         systems = {
-            row.name: {
-                "quality": json_number(row.quality),
-                "rouge": row.rouge if row.rouge is None else json_number(row.rouge),
-                "words": json_number(row.words),
-                "difference": json_number(row.difference),
-                "standard_error": json_number(row.standard_error),
-                "left_out": list(row.left_out),
+            name: {
+                key: json_number(value) if isinstance(value, float) else value
+                for key, value in row.items()
             }
-            for row in self.rows
+            for name, row in self.systems.items()
         }
-        return {
-            "chosen": self.chosen,
-            "best": self.best,
-            "reason": self.reason,
-            "documents": self.documents,
-            "systems": systems,
-        }
+        return vars(self) | {"systems": systems}
 
 
 def choose(
@@ -116,66 +91,71 @@ def choose(
     _check(systems)
     base = systems[0]
     lengths = [float(base.words.mean()), *([reference_words] if reference_words else [])]
-    rows = tuple(_row(system, base, settings, lengths) for system in systems)
-    eligible = [row for row in rows if not row.left_out]
+    gaps = {one.name: one.quality - base.quality for one in systems}
+    rows = {one.name: _row(one, base, gaps[one.name], settings, lengths) for one in systems}
     sign = -1 if lower_is_better else 1
     # Not by mean quality: a system may be measured on the easier documents alone. NaN is base's own
     # gain, or that of a system that shares no document with it: they gain 0, and base comes first.
-    best = max(eligible, key=lambda row: sign * np.nan_to_num(row.difference))
-    chosen, reason = best.name, "best"
-    if best.documents < FEWEST:
-        chosen, reason = base.name, "few documents"
-    elif best.name == base.name:
+    gains = {name: sign * row["difference"] for name, row in rows.items() if not row["left_out"]}
+    best = max(gains, key=lambda name: np.nan_to_num(gains[name]))
+    documents = int(np.isfinite(gaps[best]).sum())
+    needed = settings.standard_errors * rows[best]["standard_error"] + _HAIR
+    chosen, reason = best, "best"
+    if documents < FEWEST:
+        chosen, reason = "base", "few documents"
+    elif best == "base":
         reason = "base is best"
-    elif not sign * best.difference > settings.standard_errors * best.standard_error + _HAIR:
-        chosen, reason = base.name, "not clearly better"
-    return Choice(chosen, best.name, reason, best.documents, rows)
+    elif not gains[best] > needed:
+        chosen, reason = "base", "not clearly better"
+    return Choice(chosen, best, reason, documents, rows)
 
 
 def _check(systems: Sequence[Compared]) -> None:
     if not systems or systems[0].name != "base":
         raise BridoError("the first system of a choice must be base")
-    base, size = systems[0], len(systems[0].quality)
+    base = systems[0]
     for one in systems:
-        if list(one.ids) != list(base.ids) or {len(one.quality), len(one.words)} != {size}:
+        if list(one.ids) != list(base.ids) or len(one.quality) != len(base.quality):
             raise BridoError(
                 f"{one.name} and base were measured on different validation documents "
-                f"({len(one.quality):,} and {size:,}): `dvc repro choose` makes the tables agree"
+                f"({len(one.quality):,} and {len(base.quality):,}): `dvc repro choose` makes the "
+                "tables agree"
             )
-    empty = [one.name for one in systems if np.isnan(one.quality).all()]
-    if empty:
-        raise BridoError(
-            f"choice.by was not measured for {', '.join(empty)}: name a column that has numbers "
-            "for every system"
-        )
+        if np.isnan(one.quality).all():
+            raise BridoError(
+                f"choice.by was not measured for {one.name}: name a column that has numbers for "
+                "every system"
+            )
 
 
 def _row(
-    system: Compared, base: Compared, settings: ChoiceSettings, lengths: Sequence[float]
-) -> Row:
-    gaps = system.quality - base.quality
-    gaps = gaps[~np.isnan(gaps)]
-    count, is_base = len(gaps), system is base
-    difference = float(gaps.mean()) if count and not is_base else math.nan
-    error = float(gaps.std(ddof=1) / math.sqrt(count)) if count > 1 and not is_base else math.nan
-    words = float(system.words.mean())
-    rouge = own_rouge = None
+    system: Compared,
+    base: Compared,
+    gaps: NDArray[np.float64],
+    settings: ChoiceSettings,
+    lengths: Sequence[float],
+) -> dict[str, Any]:
+    gaps = gaps[~np.isnan(gaps)] if system is not base else np.array([])
+    difference = float(gaps.mean()) if len(gaps) else math.nan
+    error = float(gaps.std(ddof=1) / math.sqrt(len(gaps))) if len(gaps) > 1 else math.nan
+    words, rouge, loss = float(system.words.mean()), None, 0.0
     if system.rouge is not None and base.rouge is not None:
-        rouge, own_rouge = float(np.nanmean(system.rouge)), float(np.nanmean(base.rouge))
-    # What is not measured, or may be anything, loses and changes nothing.
-    loss = 0.0 if rouge is None or own_rouge is None else own_rouge - rouge
+        rouge = float(np.nanmean(system.rouge))
+        loss = float(np.nanmean(base.rouge)) - rouge
+    # The share by which its length differs from the nearest allowed one.
+    change = min(abs(words - length) / length if length else 0.0 for length in lengths)
     limits = {
         "rouge_loss": (loss, settings.rouge_loss),
-        "length_change": (_nearest(words, lengths), settings.length_change),
+        "length_change": (change, settings.length_change),
     }
     left_out = [
         key for key, (value, limit) in limits.items() if limit is not None and value > limit + _HAIR
     ]
-    left_out = ["by"] if system.picked else left_out
-    quality = float(np.nanmean(system.quality))
-    return Row(system.name, quality, words, rouge, difference, error, count, tuple(left_out))
-
-
-def _nearest(words: float, lengths: Sequence[float]) -> float:
-    """The share by which a length differs from the nearest of some."""
-    return min(abs(words - length) / length if length else 0.0 for length in lengths)
+    return {
+        "quality": float(np.nanmean(system.quality)),
+        "rouge": rouge,
+        "words": words,
+        "difference": difference,
+        "standard_error": error,
+        "left_out": ["by"] if system.picked else left_out,
+    }

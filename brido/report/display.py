@@ -1,7 +1,6 @@
-"""How people see the numbers: what the metrics declare of their columns, and arrows for directions.
+"""How people see the numbers: what the metrics declare of their columns.
 
-Numbers of an older run may have a metric or a column that is no longer declared: it is shown by
-its own name, without a direction, behind the known ones.
+A metric or a column that is not declared is shown by its own name, behind the known ones.
 """
 
 from brido.evaluation import Column
@@ -10,12 +9,11 @@ from brido.evaluation.registry import all_metrics
 # A column of a table: the metric's name and the column's.
 ColumnKey = tuple[str, str]
 
-# Beside a heading, and in words.
-DIRECTIONS = {
-    "higher": ("↑", "higher is better"),
-    "lower": ("↓", "lower is better"),
-    "neither": ("", "neither direction is better"),
-}
+
+def column_of(name: str) -> ColumnKey:
+    """METRIC.COLUMN as a pair."""
+    metric, _, column = name.partition(".")
+    return metric, column
 
 
 def known_columns() -> dict[ColumnKey, Column]:
@@ -30,7 +28,6 @@ def display(metric: str, name: str) -> Column:
     return known_columns().get((metric, name)) or Column(name, better="neither")
 
 
-def metric_label(name: str, voting: str = "") -> str:
-    """The metric's name as tables show it, marked if it is the checker that also voted."""
-    label = next((metric.label for metric in all_metrics() if metric.name == name), name)
-    return f"{label} †" if name == voting else label
+def metric_label(name: str) -> str:
+    """The metric's name as tables show it."""
+    return next((metric.label for metric in all_metrics() if metric.name == name), name)

@@ -1,7 +1,6 @@
 """From evaluation tables to numbers: means, intervals, paired differences, signatures."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,13 +10,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pydantic import TypeAdapter
 
-from brido.report.display import ColumnKey
+from brido.report.display import ColumnKey, column_of
 from brido.report.settings import ReportSettings
 from brido.stats import bootstrap_interval, means
-from brido.tables import DECODED, open_table, read_columns, read_metadata, read_rows
+from brido.tables import open_table, read_columns, read_metadata
 from brido.utils.errors import BridoError
 from brido.utils.stored import DECIMALS
-from brido.utils.text import word_count
 
 
 @dataclass(frozen=True)
@@ -63,22 +61,28 @@ def read_scores(path: Path) -> Scores:
         schema = file.schema_arrow
     names = [name for name in schema.names if "." in name]
     table = read_columns(path, schema, "evaluate", ["id", *names])
-    columns: list[ColumnKey] = []
-    values: list[NDArray[np.float64]] = []
-    for name in names:
-        numbers = table.column(name).fill_null(math.nan).to_numpy()
-        if not np.isnan(numbers).all():
-            metric, _, column = name.partition(".")
-            columns.append((metric, column))
-            values.append(numbers)
+    values = {name: table.column(name).fill_null(math.nan).to_numpy() for name in names}
+    measured = [name for name in names if not np.isnan(values[name]).all()]
     ids = table.column("id").to_pylist()
     signatures = read_metadata(path, "evaluate", signature=dict).get("signature", {})
-    return Scores(ids, columns, np.array(values).reshape(-1, len(ids)).T, signatures)
+    numbers = np.array([values[name] for name in measured]).reshape(-1, len(ids)).T
+    return Scores(ids, list(map(column_of, measured)), numbers, signatures)
 
 
 def estimate(scores: Scores, settings: ReportSettings) -> Estimates:
     """Mean and interval of every submetric that has a number, by metric and submetric."""
-    return _estimates(scores.columns, scores.values, settings)
+    centre = means(scores.values)
+    how = (settings.bootstrap_samples, settings.confidence, settings.seed)
+    low, high = bootstrap_interval(scores.values, *how)
+    counts = (~np.isnan(scores.values)).sum(axis=0)
+    result: Estimates = {}
+    for index, (metric, submetric) in enumerate(scores.columns):
+        if math.isfinite(centre[index]):
+            # Rounded once, here: files, terminal, page and figures then show the same digits.
+            mean, start, end = (round(float(one[index]), DECIMALS) for one in (centre, low, high))
+            found = Estimate(mean, start, end, int(counts[index]))
+            result.setdefault(metric, {})[submetric] = found
+    return result
 
 
 def difference(tuned: Scores, base: Scores, settings: ReportSettings) -> Estimates:
@@ -96,34 +100,4 @@ def difference(tuned: Scores, base: Scores, settings: ReportSettings) -> Estimat
         )
     shared = [column for column in tuned.columns if column in base.columns]
     gaps = [tuned.column(key) - base.column(key) for key in shared]
-    return _estimates(shared, np.stack(gaps, axis=1), settings)
-
-
-def _estimates(
-    columns: Sequence[ColumnKey], values: NDArray[np.float64], settings: ReportSettings
-) -> Estimates:
-    centre = means(values)
-    how = (settings.bootstrap_samples, settings.confidence, settings.seed)
-    low, high = bootstrap_interval(values, *how)
-    result: Estimates = {}
-    for index, (metric, submetric) in enumerate(columns):
-        if not math.isfinite(centre[index]):
-            continue
-        # Rounded once, here: files, terminal, page and figures then show the same digits.
-        mean, start, end = (round(float(one[index]), DECIMALS) for one in (centre, low, high))
-        counted = int((~np.isnan(values[:, index])).sum())
-        result.setdefault(metric, {})[submetric] = Estimate(mean, start, end, counted)
-    return result
-
-
-def mean_length(estimates: Estimates, decoded: Path, settings: ReportSettings) -> Estimate:
-    """The mean length of a system's summaries in words.
-
-    As `extractiveness` measured it, else counted in the decoded table.
-    """
-    measured = estimates.get("extractiveness", {}).get("length")
-    if measured is not None:
-        return measured
-    counts = [float(word_count(row["summary"])) for row in read_rows(decoded, DECODED, "report")]
-    column = ("length", "words")
-    return _estimates([column], np.array(counts)[:, None], settings)["length"]["words"]
+    return estimate(Scores(tuned.ids, shared, np.stack(gaps, axis=1), {}), settings)

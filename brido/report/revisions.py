@@ -3,18 +3,19 @@
 Their tables are read through DVC's own API: nothing is checked out, and nothing is run.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from brido.report.display import ColumnKey, display
+from brido.report.display import ColumnKey, column_of, display
 from brido.report.metrics import Scores, difference, estimate, read_scores
 from brido.report.numbers import COMPARED
 from brido.report.settings import ReportSettings
-from brido.report.summary import aligned, every_column, item_of, result_table
-from brido.report.verdict_table import column_name
+from brido.report.summary import aligned, direction, item_of
+from brido.report.verdict_table import column_name, gap_text
 from brido.tables import CORPUS, read_columns
 from brido.utils.errors import BridoError
 from brido.utils.stored import read_json
@@ -34,7 +35,7 @@ class Revision:
     """
 
     name: str
-    by: tuple[ColumnKey, ...]
+    by: list[ColumnKey]
     systems: dict[str, str]
     documents: dict[str, str]
     scores: dict[str, Scores]
@@ -52,7 +53,9 @@ def read_revision(name: str) -> Revision:
     from dvc.scm import RevError, SCMError
 
     try:
-        return _read(name, DVCFileSystem(rev=None if name == WORKSPACE else name))
+        files = DVCFileSystem(rev=None if name == WORKSPACE else name)
+        with TemporaryDirectory() as folder:
+            return _read(name, partial(_fetch, name, files, Path(folder)))
     except RevError:
         raise BridoError(
             f"there is no commit, branch or experiment {name}: `git log` and `dvc exp list` show "
@@ -62,47 +65,35 @@ def read_revision(name: str) -> Revision:
         raise BridoError("this folder is in no project: `cd` to the one with dvc.yaml") from None
 
 
-def _read(name: str, files: Any) -> Revision:
-    """files: the revision's, a file system of DVC's."""
+def _read(name: str, fetch: Callable[[str], Path]) -> Revision:
+    choice = read_json(fetch(_CHOICE), "choose", by=str, chosen=str)
+    systems = {"base": "base", "kept": choice["chosen"], "control": choice.get("control")}
+    systems = {role: system for role, system in systems.items() if system}
+    scores = {
+        role: read_scores(fetch(f"data/evaluation/{system}/test.parquet"))
+        for role, system in systems.items()
+    }
+    by = [column_of(column) for column in (choice["by"], choice.get("measures")) if column]
+    corpus = read_columns(fetch(_CORPUS), CORPUS, "download", ["id", "document"])
+    texts = (corpus[key].to_pylist() for key in ("id", "document"))
+    return Revision(name, by, systems, dict(zip(*texts, strict=True)), scores)
+
+
+def _fetch(name: str, files: Any, folder: Path, path: str) -> Path:
+    """Copy a file of the revision's, whose file system of DVC's is `files`, into a folder."""
     from dvc_data.index import DataIndexDirError
 
-    with TemporaryDirectory() as folder:
-
-        def fetched(path: str) -> Path:
-            copy = Path(folder) / path
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            try:
-                files.get_file(path, str(copy))
-            except (OSError, DataIndexDirError):  # of a file, of the list of a folder's files
-                raise BridoError(_missing(name, path)) from None
-            return copy
-
-        choice = read_json(fetched(_CHOICE), "choose", by=str, chosen=str)
-        systems = {"base": "base", "kept": choice["chosen"], "control": choice.get("control")}
-        systems = {role: system for role, system in systems.items() if system}
-        scores = {
-            role: read_scores(fetched(f"data/evaluation/{system}/test.parquet"))
-            for role, system in systems.items()
-        }
-        named = (choice["by"], choice.get("measures"))
-        parts = [column.partition(".") for column in named if column]
-        by = tuple((metric, column) for metric, _, column in parts)
-        corpus = read_columns(fetched(_CORPUS), CORPUS, "download", ["id", "document"])
-        texts = (corpus[key].to_pylist() for key in ("id", "document"))
-        documents = dict(zip(*texts, strict=True))
-        return Revision(name, by, systems, documents, scores)
-
-
-def _missing(name: str, path: str) -> str:
-    if path == _CHOICE:
-        return f"{name} has no {path}: its run was not finished, or its metrics are not committed"
-    way_out = "`dvc fetch` brings it, or `dvc repro` makes it"
-    if name != WORKSPACE:
-        way_out = (
-            "`dvc fetch --all-commits` brings it (an experiment: `dvc exp pull`), or "
-            f"`git checkout {name}` (an experiment: `dvc exp apply {name}`) and `dvc repro` make it"
-        )
-    return f"{path} of {name} is not in DVC's cache: {way_out}"
+    copy = folder / path
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        files.get_file(path, str(copy))
+    except (OSError, DataIndexDirError):  # of a file, of the list of a folder's files
+        raise BridoError(
+            f"{path} of {name} is neither committed nor in DVC's cache: `dvc fetch --all-commits` "
+            "brings it (an experiment: `dvc exp pull`), or `dvc repro` makes it, after `git "
+            "checkout` or `dvc exp apply` of what is to be compared"
+        ) from None
+    return copy
 
 
 def compare(old: Revision, new: Revision, settings: ReportSettings) -> str:
@@ -117,31 +108,31 @@ def compare(old: Revision, new: Revision, settings: ReportSettings) -> str:
     shared = [name for name, text in new.documents.items() if old.documents.get(name) == text]
     if not shared:
         raise BridoError(f"{old.name} and {new.name} have no test document in common")
-    rows, noted = [["", "", old.name, new.name, "difference", ""]], dict[str, None]()
-    for label, role in _pairs(old, new).items():
+    rows, measured_otherwise = [["", "", old.name, new.name, "difference", ""]], dict[str, None]()
+    pairs: dict[tuple[str, str], str] = {}
+    for role, name in new.systems.items():
+        if role in old.systems:  # nobody stands there twice
+            pairs.setdefault((old.systems[role], name), role)
+    for names, role in pairs.items():
         first, second = (_of(one.scores[role], shared) for one in (old, new))
+        label = " → ".join(dict.fromkeys(names))
+        label = role if label == role else f"{role} ({label})"
         rows += _rows(label, first, second, new.by, settings)
-        noted |= dict.fromkeys(_measured_otherwise(first, second))
+        for metric in dict.fromkeys(metric for metric, _ in second.columns):
+            own, before = ({**one.signatures.get(metric, {}), "n": 0} for one in (second, first))
+            if own != before:
+                measured_otherwise[metric] = None
     left_out = len(old.documents) + len(new.documents) - 2 * len(shared)
     note = (
         f"{len(shared):,} test documents; differences are paired, with "
         f"{100 * settings.confidence:g} % bootstrap intervals over documents."
     )
     note += f" {left_out:,} documents that only one of them has are left out." if left_out else ""
-    return "\n".join([aligned(rows), "", note, *noted])
-
-
-def _pairs(old: Revision, new: Revision) -> dict[str, str]:
-    """Base, kept and control by what the table calls them; nobody stands there twice."""
-    found: dict[tuple[str, str], str] = {}
-    for role, name in new.systems.items():
-        if role in old.systems:
-            found.setdefault((old.systems[role], name), role)
-    labels = {}
-    for (before, now), role in found.items():
-        names = before if before == now else f"{before} → {now}"
-        labels[role if names == role else f"{role} ({names})"] = role
-    return labels
+    notes = [
+        f"{metric} was measured with other settings: its differences mean little."
+        for metric in measured_otherwise
+    ]
+    return "\n".join([aligned(rows), "", note, *notes])
 
 
 def _of(scores: Scores, ids: Sequence[str]) -> Scores:
@@ -153,20 +144,12 @@ def _of(scores: Scores, ids: Sequence[str]) -> Scores:
 def _rows(
     label: str, old: Scores, new: Scores, by: Sequence[ColumnKey], settings: ReportSettings
 ) -> Iterator[list[str]]:
-    ends, gaps = [estimate(one, settings) for one in (old, new)], difference(new, old, settings)
-    columns = [key for key in dict.fromkeys([*by, *COMPARED]) if key in every_column({"": gaps})]
-    ((_, cells),) = result_table(columns, {}, {label: gaps}).differences
-    for place, (key, cell) in enumerate(zip(columns, cells, strict=True)):
-        shown = display(*key)
-        values = [shown.text(item.mean) for one in ends if (item := item_of(one, key))]
-        name = f"{column_name(key)} {shown.unit}".rstrip()
-        gap = f"{cell.value} [{cell.low}, {cell.high}]"
-        yield ["" if place else label, name, *values, gap, cell.tone]
-
-
-def _measured_otherwise(old: Scores, new: Scores) -> Iterator[str]:
-    """A sentence for each metric that the two did not measure alike."""
-    for metric in dict.fromkeys(metric for metric, _ in new.columns):
-        own, before = ({**one.signatures.get(metric, {}), "n": 0} for one in (new, old))
-        if own != before:
-            yield f"{metric} was measured with other settings: its differences mean little."
+    means, gaps = [estimate(one, settings) for one in (old, new)], difference(new, old, settings)
+    for key in dict.fromkeys([*by, *COMPARED]):
+        if gap := item_of(gaps, key):
+            shown, side = display(*key), direction(gap, *key)
+            values = [shown.text(item.mean) for one in means if (item := item_of(one, key))]
+            tone = {1: "better", -1: "worse"}.get(side * (shown.better != "neither"), "")
+            name = f"{column_name(key)} {shown.unit}".rstrip()
+            yield [label, name, *values, gap_text(key, gap), tone]
+            label = ""

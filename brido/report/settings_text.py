@@ -5,17 +5,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from brido.settings.params import Params
-from brido.utils.sections import Section
 from brido.vote.settings import ScoringSettings
 
 # The keys of a section that tell one experiment from another; of scoring all do.
-_SHOWN = {
-    "pairwise": ("combination",),
-    "training": (
-        *("margin_kind", "margin", "gamma", "length_penalty", "reduction"),
-        *("learning_rate", "schedule", "epochs", "batch_size", "seed"),
-    ),
-}
+_TRAINING = (
+    *("margin_kind", "margin", "gamma", "length_penalty", "reduction"),
+    *("learning_rate", "schedule", "epochs", "batch_size", "seed"),
+)
 # The same of each source of candidates, as far as it has them.
 _SOURCE = ("method", "model", "num_candidates", "num_beam_groups", "diversity_penalty",
            "temperature")  # fmt: skip
@@ -34,37 +30,28 @@ def run_order(scoring: ScoringSettings) -> str:
 def settings_text(params: Params) -> list[tuple[str, str]]:
     """(key, value) pairs of the settings that tell one experiment from another."""
     data = params.data.hub.id if params.data.source == "hub" else params.data.source
-    rows = [("data", data), ("checkpoints.base", params.checkpoints["base"].source)]
+    tree: dict[str, Any] = {"data": data, "checkpoints.base": params.checkpoints["base"].source}
     for name, source in params.generation.items():
         made = {key: getattr(source, key, None) for key in _SOURCE}
-        rows += [
-            (f"generation.{name}.{key}", _text(own)) for key, own in made.items() if own is not None
-        ]
-    sections: dict[str, Section] = {
-        "pairwise": params.pairwise,
-        "scoring": params.scoring,
-        "training": params.training,
-    }
-    for section, found in sections.items():
-        values = dict(found)
-        rows += [(f"{section}.{key}", _text(values[key])) for key in _SHOWN.get(section, values)]
-    named: dict[str, Mapping[str, Section]] = {"tuned": params.tuned, "variants": params.variants}
-    for section, systems in named.items():
-        for name, system in systems.items():
-            # Sections scoring and training of a system change nothing where they are empty.
-            own = system.model_dump(exclude_unset=True)
-            own = {key: value for key, value in own.items() if value or section != "tuned"}
-            changes = _leaves(own, f"{section}.{name}")
-            rows += changes or [(f"{section}.{name}", "no changes")]
-    return rows
+        tree[f"generation.{name}"] = {key: own for key, own in made.items() if own is not None}
+    tree["pairwise.combination"] = params.pairwise.combination
+    tree["scoring"] = dict(params.scoring)
+    tree["training"] = {key: getattr(params.training, key) for key in _TRAINING}
+    for name, system in params.tuned.items():
+        # Sections scoring and training of a system change nothing where they are empty.
+        own = {key: value for key, value in system.model_dump(exclude_unset=True).items() if value}
+        tree[f"tuned.{name}"] = own or "no changes"
+    for name, variant in params.variants.items():
+        tree[f"variants.{name}"] = variant.model_dump(exclude_unset=True) or "no changes"
+    return _leaves(tree)
 
 
-def _leaves(tree: Mapping[str, Any], above: str) -> list[tuple[str, str]]:
+def _leaves(tree: Mapping[str, Any], above: str = "") -> list[tuple[str, str]]:
     """The values of nested sections, each with its dotted key; `{}` is a section's defaults."""
     rows = []
     for key, value in tree.items():
-        place, inside = f"{above}.{key}", isinstance(value, dict) and value
-        rows += _leaves(value, place) if inside else [(place, _text(value))]
+        inside = isinstance(value, dict) and value
+        rows += _leaves(value, f"{above}{key}.") if inside else [(above + key, _text(value))]
     return rows
 
 

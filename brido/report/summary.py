@@ -4,9 +4,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from itertools import groupby
+from operator import itemgetter
 
-from brido.report.display import DIRECTIONS, ColumnKey, display, known_columns, metric_label
+from brido.report.display import ColumnKey, display, known_columns, metric_label
 from brido.report.metrics import Estimate, Estimates
+
+# The direction of a column beside its heading, and in words.
+_DIRECTIONS = {
+    "higher": ("↑", "higher is better"),
+    "lower": ("↓", "lower is better"),
+    "neither": ("", "neither direction is better"),
+}
+# What a mean length is called in the tables.
+WORDS = ("extractiveness", "length")
 
 
 def headline_columns(systems: Mapping[str, Estimates]) -> list[ColumnKey]:
@@ -44,55 +54,39 @@ class Cell:
     tone: str = ""
     star: bool = False
 
-    @property
-    def interval(self) -> str:
-        """The interval as `low…high`."""
-        return f"{self.low}…{self.high}" if self.low else ""
-
 
 @dataclass(frozen=True)
 class ResultTable:
-    """Rows of cells, a cell a column; `labels` are the metrics' names, a name a column."""
+    """Rows of cells, a cell a column.
+
+    groups: the metrics' names, each with the number of neighbouring columns that it heads. heads:
+    each column's name with its unit, an arrow towards the better numbers, and that in words.
+    """
 
     columns: Sequence[ColumnKey]
-    labels: Sequence[str]
+    groups: Sequence[tuple[str, int]]
+    heads: Sequence[tuple[str, str, str]]
     rows: Sequence[tuple[str, Sequence[Cell]]]
-    differences: Sequence[tuple[str, Sequence[Cell]]] = ()
-
-    @property
-    def heads(self) -> list[tuple[str, str, str]]:
-        """Each column's name with its unit, an arrow towards the better numbers, and its words."""
-        shown = [display(*column) for column in self.columns]
-        return [(column.heading, *DIRECTIONS[column.better]) for column in shown]
-
-    @property
-    def headings(self) -> list[str]:
-        """Each column's name with its unit and its arrow."""
-        return [f"{name} {arrow}".rstrip() for name, arrow, _ in self.heads]
-
-    @property
-    def groups(self) -> list[tuple[str, int]]:
-        """The metrics' names, each with the number of neighbouring columns that it heads."""
-        return [(name, len(list(same))) for name, same in groupby(self.labels)]
+    differences: Sequence[tuple[str, Sequence[Cell]]]
 
 
 def result_table(
     columns: Sequence[ColumnKey],
     systems: Mapping[str, Estimates],
     differences: Mapping[str, Estimates],
-    voting: str = "",
 ) -> ResultTable:
-    """Return the table of `columns`; `voting` is the checker that also voted, which is marked."""
-    best = {column: _best(column, systems) for column in columns}
+    """Return the table of `columns`."""
+    best, shown = {one: _best(one, systems) for one in columns}, [display(*one) for one in columns]
     return ResultTable(
         columns,
-        [metric_label(metric, voting) for metric, _ in columns],
+        [(metric_label(metric), len(list(own))) for metric, own in groupby(columns, itemgetter(0))],
+        [(column.heading, *_DIRECTIONS[column.better]) for column in shown],
         [
             (name, [_cell(estimates, column, name in best[column]) for column in columns])
             for name, estimates in systems.items()
         ],
         [
-            (name, [_difference(estimates, column) for column in columns])
+            (name, [_cell(estimates, column, paired=True) for column in columns])
             for name, estimates in differences.items()
         ],
     )
@@ -118,24 +112,18 @@ def item_of(estimates: Estimates, column: ColumnKey) -> Estimate | None:
     return estimates.get(column[0], {}).get(column[1])
 
 
-def _cell(estimates: Estimates, column: ColumnKey, best: bool) -> Cell:
+def _cell(
+    estimates: Estimates, column: ColumnKey, best: bool = False, paired: bool = False
+) -> Cell:
     item = item_of(estimates, column)
     if item is None:
         return Cell("–")
-    shown = display(*column)
-    low, high = shown.ends(item.low, item.high)
-    return Cell(shown.text(item.mean), low, high, "best" if best else "")
-
-
-def _difference(estimates: Estimates, column: ColumnKey) -> Cell:
-    item = item_of(estimates, column)
-    if item is None:
-        return Cell("–")
-    shown, side, tone = display(*column), direction(item, *column), ""
+    shown, side = display(*column), direction(item, *column) if paired else 0
+    tone = "best" if best else ""
     if side and shown.better != "neither":
         tone = "better" if side > 0 else "worse"
-    low, high = shown.ends(item.low, item.high, signed=True)
-    return Cell(shown.text(item.mean, True), low, high, tone, side != 0)
+    low, high = shown.ends(item.low, item.high, signed=paired)
+    return Cell(shown.text(item.mean, signed=paired), low, high, tone, side != 0)
 
 
 def direction(item: Estimate, metric: str, submetric: str) -> int:
@@ -149,28 +137,31 @@ def direction(item: Estimate, metric: str, submetric: str) -> int:
     return -side if shown.better == "lower" else side
 
 
-def summary_table(table: ResultTable, confidence: float, voting: str = "") -> str:
+def summary_table(table: ResultTable, confidence: float) -> str:
     """Return the table as plain text: each mean above its interval.
 
-    A difference whose interval leaves out 0 has a star, the metric `voting`, which also voted, a
-    dagger.
+    A difference whose interval leaves out 0 has a star.
     """
     # A metric's name stands over the first of its columns.
     labels = [text for name, count in table.groups for text in (name, *[""] * (count - 1))]
-    heading = ["\n".join(texts) for texts in zip(labels, table.headings, strict=True)]
-    parts = [
-        [
-            [name, *(f"{cell.value}{'*' * cell.star}\n{cell.interval}" for cell in cells)]
-            for name, cells in rows
-        ]
-        for rows in (table.rows, table.differences)
+    heading = [
+        f"{label}\n{name} {arrow}".rstrip()
+        for label, (name, arrow, _) in zip(labels, table.heads, strict=True)
     ]
+    rows, differences = (
+        [[name, *map(_two_lines, cells)] for name, cells in part]
+        for part in (table.rows, table.differences)
+    )
     note = f"Below each mean: its {100 * confidence:g}% bootstrap interval over documents"
     if table.differences:
         note += "; * the interval of a paired difference leaves out 0"
-    if any("†" in label for label in table.labels):
-        note += f"; † {voting_note(voting)}"
-    return "\n".join([aligned([["", *heading], *parts[0]], *filter(None, parts[1:])), note])
+    return "\n".join([aligned([["", *heading], *rows], differences), note])
+
+
+def _two_lines(cell: Cell) -> str:
+    """A mean above its interval."""
+    interval = f"{cell.low}…{cell.high}" if cell.low else ""
+    return f"{cell.value}{'*' * cell.star}\n{interval}"
 
 
 def aligned(*parts: Sequence[Sequence[str]]) -> str:
@@ -196,21 +187,18 @@ def aligned(*parts: Sequence[Sequence[str]]) -> str:
     return "\n".join(line.rstrip() for line in written.getvalue().splitlines())
 
 
-def voting_note(voting: str) -> str:
-    """What the dagger means."""
-    return f"{voting} also voted (scoring.support): it prefers what it helped to choose"
-
-
-def length_warning(lengths: Mapping[str, Estimate], name: str, limit: float) -> str | None:
+def length_warning(systems: Mapping[str, Estimates], name: str, limit: float) -> str | None:
     """A sentence where the system's mean length leaves base's by more than `limit`, else None."""
-    base, tuned = lengths["base"].mean, lengths[name].mean
-    change = tuned / base - 1 if base else 0.0
+    base, own = (item_of(systems[one], WORDS) for one in ("base", name))
+    if base is None or own is None or not base.mean:
+        return None
+    change = own.mean / base.mean - 1
     # No warning exactly at the limit, however the division rounds.
     if abs(change) <= limit + 1e-9:
         return None
     direction = "longer" if change > 0 else "shorter"
     return (
-        f"Summaries of {name} are {abs(change):.1%} {direction} than base's ({tuned:.1f} against "
-        f"{base:.1f} words; report.length_warning is {100 * limit:g}%). A shorter summary has less "
-        "to get wrong: compare at equal length."
+        f"Summaries of {name} are {abs(change):.1%} {direction} than base's ({own.mean:.1f} "
+        f"against {base.mean:.1f} words; report.length_warning is {100 * limit:g}%). A shorter "
+        "summary has less to get wrong: compare at equal length."
     )

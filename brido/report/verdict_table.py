@@ -1,7 +1,6 @@
 """The table of a verdict: what was measured on test documents, a column a system."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from brido.report.display import ColumnKey, display
 from brido.report.metrics import Estimate, Estimates
@@ -26,19 +25,6 @@ TOLD = {
     "r1": "ROUGE-1",
     "length": "words",
 }
-PICKED = "picked"
-
-
-class Shown(NamedTuple):
-    """A system of the table.
-
-    note: what stands in brackets behind its name. picked_by: the metric that picked its summaries,
-    which says nothing about them.
-    """
-
-    estimates: Estimates
-    note: str = ""
-    picked_by: str | None = None
 
 
 def told_columns(
@@ -54,38 +40,43 @@ def told_columns(
 
 
 def verdict_table(
-    shown: Mapping[str, Shown], by: ColumnKey, measures: ColumnKey | None = None
+    systems: Mapping[str, Estimates],
+    by: ColumnKey,
+    measures: ColumnKey | None = None,
+    notes: Mapping[str | None, str] | None = None,
+    picked: Mapping[str, str | None] | None = None,
 ) -> list[list[str]]:
     """The table as text: a heading with the systems, then a row a number.
 
     What decided and what measures have their intervals. A number of fewer documents than the first
-    heading says has their count in brackets.
+    heading says has their count in brackets. notes: what stands in brackets behind a name. picked:
+    the metric that picked a system's summaries, which says nothing about them.
     """
-    systems = {name: one.estimates for name, one in shown.items()}
+    notes, picked = notes or {}, picked or {}
     documents = max(
         (item.documents for estimates in systems.values() for own in estimates.values()
          for item in own.values()),
         default=0,
     )  # fmt: skip
-    heads = [f"{name} ({one.note})" if one.note else name for name, one in shown.items()]
+    heads = [f"{name} ({notes[name]})" if name in notes else name for name in systems]
     rows = [[f"{documents:,} test documents", *heads]]
     for column in told_columns(systems, by, measures):
         interval = column in (by, measures)
         named = f"{column_name(column)} {display(*column).unit}".rstrip()
         named += f", by {column[0]}" if measures and interval else ""
-        rows.append([named, *(_cell(one, column, interval, documents) for one in shown.values())])
+        row = [named]
+        for name, estimates in systems.items():
+            item = item_of(estimates, column)
+            if item is None:
+                row.append("–")
+            elif column[0] == picked.get(name):
+                row.append("picked")
+            else:
+                text = display(*column).text(item.mean)
+                text += f" {ends(column, item)}" if interval else ""
+                row.append(text if item.documents == documents else f"{text} ({item.documents:,})")
+        rows.append(row)
     return rows
-
-
-def _cell(shown: Shown, column: ColumnKey, interval: bool, documents: int) -> str:
-    item = item_of(shown.estimates, column)
-    if item is None:
-        return "–"
-    if column[0] == shown.picked_by:
-        return PICKED
-    text = display(*column).text(item.mean)
-    text += f" {ends(column, item)}" if interval else ""
-    return text if item.documents == documents else f"{text} ({item.documents:,})"
 
 
 def column_name(column: ColumnKey) -> str:
@@ -96,3 +87,8 @@ def column_name(column: ColumnKey) -> str:
 def ends(column: ColumnKey, item: Estimate, signed: bool = False) -> str:
     """An interval as printed."""
     return "[{}, {}]".format(*display(*column).ends(item.low, item.high, signed))
+
+
+def gap_text(column: ColumnKey, gap: Estimate) -> str:
+    """A difference with its interval, as printed."""
+    return f"{display(*column).text(gap.mean, signed=True)} {ends(column, gap, signed=True)}"

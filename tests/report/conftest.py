@@ -4,18 +4,12 @@ import json
 import shutil
 
 import pytest
-from shown_page import PROMPT, make_documents, size
-from synthetic_run import HOSTILE
-
-from brido.report.metrics import Estimate
-from brido.report.page import Page, render_page
-from brido.report.summary import result_table
+from shown_page import make_documents, page_of, size
 
 INSTALL = (
     "the page's test needs a browser: `apt-get install chromium chromium-driver` (Debian), or put "
     "chromium and chromedriver on the PATH"
 )
-TABLE = [["a", "b"], [HOSTILE, "1"]]
 
 
 @pytest.fixture(scope="session")
@@ -25,16 +19,8 @@ def documents():
 
 @pytest.fixture(scope="session")
 def address(documents, tmp_path_factory):
-    estimates = {"rouge": {"r1": Estimate(60, 59, 61, 9)}}
-    systems = dict.fromkeys(("base", "tuned"), estimates)
-    table = result_table([("rouge", "r1")], systems, {"tuned - base": estimates})
-    page = Page(
-        "test", [("text", HOSTILE)], table, table, documents, ["base", "tuned"],
-        "tuned", 0.0, "a vote", [HOSTILE], signatures={"x": HOSTILE}, prompt=PROMPT,
-        sources=TABLE, kept="tuned",
-    )  # fmt: skip
     path = tmp_path_factory.mktemp("page") / "index.html"
-    path.write_text(render_page(page)[0], encoding="utf-8")
+    path.write_text(page_of(documents), encoding="utf-8")
     return f"file://{path}"
 
 

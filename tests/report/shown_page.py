@@ -8,12 +8,12 @@ from report_cases import made_case
 from synthetic_run import HOSTILE, similarity_matrix
 
 from brido.checkers.mentions import Mention
-from brido.report.page.data import CaseMentions, Shown
+from brido.report.metrics import Estimate
+from brido.report.page import render_page
+from brido.report.page.data import Shown, document_json
+from brido.report.summary import result_table
 
 COUNT = 16
-# How many characters of each text the model read, and its prompt.
-READ = 9
-PROMPT = ["<|user|>\nShorten </pre><b>this</b>: ", "\nOnce more: ", "\n<|assistant|>\n"]
 # Candidates 3 and 8 have no vote, 5 has one and cannot be elected.
 ORIGINS = {
     "sources": ["big" if n % 2 else "base" for n in range(COUNT)],
@@ -66,8 +66,27 @@ def make_documents():
         )  # fmt: skip
         found = {system: mentions for system, (_, mentions) in texts.items()}
         own, broken = [own for _, own in candidates], {"tuned": "no end"} if index == 2 else {}
-        documents.append(Shown(case, CaseMentions(own, found, broken), READ))
+        documents.append(Shown(case, own, found, broken))
     return documents
+
+
+def page_of(documents, **changes):
+    """The page of these documents as HTML; `changes` are of what page.jinja shows."""
+    estimates = {"rouge": {"r1": Estimate(60, 59, 61, 9)}}
+    systems = dict.fromkeys(("base", "tuned"), estimates)
+    table = result_table([("rouge", "r1")], systems, {"tuned - base": estimates})
+    page = {
+        "shown": len(documents), "split": "test", "settings": [("text", HOSTILE)],
+        "headline": table, "everything": table, "verdict": [HOSTILE],
+        "table": [], "warnings": [HOSTILE], "documents": "9",
+        "confidence": "95", "base_note": HOSTILE, "sources": [["a", "b"], [HOSTILE, "1"]],
+        "legend": ["All."], "exact": True, "signatures": HOSTILE,
+    }  # fmt: skip
+    scripts = {
+        "systems": ["base", "tuned"], "focus": "tuned", "kept": "tuned", "alpha": 0.0,
+        "order": "a vote", "documents": list(map(document_json, documents)),
+    }  # fmt: skip
+    return render_page(page | changes, scripts)
 
 
 def size(chromium, width, height):

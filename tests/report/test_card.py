@@ -118,57 +118,52 @@ def test_a_card_of_other_weights_is_not_exported(project: Path) -> None:
     assert not (project / "my").exists()
 
 
-def test_the_card_of_the_control_does_not_speak_of_a_vote(project: Path) -> None:
-    assert "how much the others agree" in (project / "report/model_card.md").read_text()
-    synthetic_run.choose(project, "control")
+def card_of(project: Path, chosen: str = "vote", **changes: dict) -> str:
+    synthetic_run.write_params(project, **changes)
+    synthetic_run.choose(project, chosen)
     report.report(load_params())
-    card = (project / "report/model_card.md").read_text()
-    assert "`control`" in re.search("^# .*$", card, re.MULTILINE)[0]
-    assert "shuffled" in card
-    assert "how much the others agree" not in card
+    return (project / "report/model_card.md").read_text()
 
 
-def test_the_card_of_another_order_does_not_say_that_others_agree(project: Path) -> None:
-    synthetic_run.write_params(project, scoring={"alpha": "inf"})
-    report.report(load_params())
-    card = (project / "report/model_card.md").read_text()
-    assert "each candidate was scored by the run's vote (α = ∞)," in card
-    assert "how much the others agree" not in card
+STORED = {"source": "some/model", "adapter": "/home/me/chat", "fine_tuning": {"documents": 800}}
 
 
-def test_the_card_says_what_base_learned_before(project: Path) -> None:
-    source = {"source": "some/model", "embedded": None, "adapter": "/home/me/chat"}
-    base = source | {"fine_tuning": {"documents": 800}}
-    del base["embedded"]
-    yaml = YAML(typ="safe")
-    raw = yaml.load((project / "params.yaml").read_text())
-    raw["checkpoints"]["base"] = base
-    with (project / "params.yaml").open("w") as stream:
-        yaml.dump(raw, stream)
-    report.report(load_params())
-    card = (project / "report/model_card.md").read_text()
-    assert "with the adapter `chat`, fine-tuned on at most 800 references of the data" in card
-    assert "/home/me" not in card
-
-
-def test_the_card_speaks_of_no_order_where_none_was_taught(project: Path) -> None:
-    synthetic_run.write_params(project, training={"gamma": 0})
-    report.report(load_params())
-    card = (project / "report/model_card.md").read_text()
-    assert "without an order of the candidates" in card
-    assert "taught the model that order" not in card
-
-
-def test_the_card_of_base_says_that_nothing_was_trained(project: Path) -> None:
-    synthetic_run.choose(project, "base")
-    report.report(load_params())
-    card = (project / "report/model_card.md").read_text()
-    assert "weights of the checkpoint `base`" in card
-    assert "how much the others agree" not in card
-    assert "training run" not in card
-    assert "scoring.alpha" not in card
-    assert re.search("^# .*`base`$", card, re.MULTILINE)
-    # One column of numbers, and no difference.
-    assert "| | base |" in card
-    assert re.search(r"^\| ROUGE: [^|]* \| [^|]* \|$", card, re.MULTILINE)
+@pytest.mark.parametrize(
+    ("chosen", "changes", "said", "unsaid"),
+    [
+        ("vote", {}, ["how much the others agree"], ["shuffled within"]),
+        ("control", {}, ["# A summarizer: `control`", "shuffled"], ["how much the others agree"]),
+        (
+            "vote",
+            {"scoring": {"alpha": "inf"}},
+            ["each candidate was scored by the run's vote (α = ∞),"],
+            ["how much the others agree"],
+        ),
+        (
+            "vote",
+            {"checkpoints": {"base": STORED}},
+            ["with the adapter `chat`, fine-tuned on at most 800 references of the data"],
+            ["/home/me"],
+        ),
+        (
+            "vote",
+            {"training": {"gamma": 0}},
+            ["without an order of the candidates"],
+            ["taught the model that order"],
+        ),
+        (
+            "base",
+            {},
+            # One column of numbers, and no difference.
+            ["settings: `base`", "weights of the checkpoint `base`", "| | base |\n"],
+            ["how much the others agree", "training run", "scoring.alpha"],
+        ),
+    ],
+)
+def test_the_card_says_how_the_chosen_system_was_made(
+    project: Path, chosen: str, changes: dict, said: list[str], unsaid: list[str]
+) -> None:
+    card = card_of(project, chosen, **changes)
+    assert [text for text in said if text not in card] == []
+    assert [text for text in unsaid if text in card] == []
     assert weights_named(card) == weights_of(project / "data/chosen")

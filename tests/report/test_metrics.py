@@ -1,12 +1,10 @@
 """Numbers of the report recomputed from the evaluation tables."""
 
-import numpy as np
-import pyarrow.parquet as pq
 import pytest
 import synthetic_run
 
 from brido import tables
-from brido.report.metrics import difference, estimate, mean_length, read_scores
+from brido.report.metrics import difference, estimate, read_scores
 from brido.report.settings import ReportSettings
 from brido.utils.errors import BridoError
 
@@ -49,12 +47,3 @@ def test_tables_of_different_documents_are_refused(run, tmp_path):
     tables.write_table(other, [[row]], tables.evaluation_schema(["x.y"]))
     with pytest.raises(BridoError, match="different documents"):
         difference(read_scores(other), scores_of(run, "base"), HOW)
-
-
-def test_length_is_measured_or_counted_at_white_space(run):
-    decoded = run.parent / "decoded/base/test.parquet"
-    measured = estimate(scores_of(run, "base"), HOW)
-    assert mean_length(measured, decoded, HOW) == measured["extractiveness"]["length"]
-    summaries = pq.read_table(decoded)["summary"].to_pylist()
-    counted = mean_length({}, decoded, HOW)
-    assert counted.mean == pytest.approx(np.mean([len(text.split()) for text in summaries]))

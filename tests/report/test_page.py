@@ -10,23 +10,12 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from report_cases import made_case
+from shown_page import page_of
 from synthetic_run import HOSTILE
 
 from brido.checkers.mentions import Mention
-from brido.report.metrics import Estimate
-from brido.report.page import DATA_BYTES, Page, render_page, script_json
-from brido.report.page.data import CaseMentions, Shown, document_json, parts
-from brido.report.summary import result_table
-
-SYSTEMS = {
-    "base": {"rouge": {"r1": Estimate(60, 59, 61, 9)}},
-    "tuned": {
-        "rouge": {"r1": Estimate(61, 60, 62, 9)},
-        "mentions": {"unsupported": Estimate(0.2, 0.1, 0.3, 9)},
-    },
-}
-GAPS = {"tuned - base": {"rouge": {"r1": Estimate(1, 0.5, 1.5, 9)}}}
-COLUMNS = [("rouge", "r1"), ("mentions", "unsupported")]
+from brido.report.page import script_json
+from brido.report.page.data import Shown, document_json, parts
 
 
 def document(name="one", text="An article.", count=4, **fields):
@@ -38,24 +27,7 @@ def document(name="one", text="An article.", count=4, **fields):
            "similarity": random.random((count, count + 1), dtype=np.float32)} | fields,
     )  # fmt: skip
     found = {"base": [], "tuned": [Mention("number", "Two", False, 0, 3)]}
-    return Shown(case, CaseMentions([[] for _ in range(count)], found))
-
-
-def page(documents, data_bytes=DATA_BYTES, **changes):
-    table = result_table(COLUMNS, SYSTEMS, GAPS)
-    content = {
-        "split": "test",
-        "settings": [("alpha", HOSTILE)],
-        "headline": table,
-        "everything": table,
-        "documents": documents,
-        "systems": ["base", "tuned"],
-        "focus": "tuned",
-        "alpha": float("inf"),
-        "warnings": [HOSTILE],
-        "signatures": {"rouge": HOSTILE},
-    }
-    return render_page(Page(**(content | changes)), data_bytes)
+    return Shown(case, [[] for _ in range(count)], found)
 
 
 class Reader(HTMLParser):
@@ -82,7 +54,7 @@ def read(html):
 
 
 def test_page_loads_nothing_and_runs_only_its_own_code():
-    html, _ = page([document(text=HOSTILE, name=HOSTILE)])
+    html = page_of([document(text=HOSTILE, name=HOSTILE)])
     reader = read(html)
     assert not {"img", "iframe", "object", "embed", "base", "form"} & set(reader.tags)
     links = [value for _, name, value in reader.attributes if name in {"src", "href", "srcset"}]
@@ -98,7 +70,7 @@ def test_page_loads_nothing_and_runs_only_its_own_code():
 
 
 def test_policy_names_the_very_code_of_the_page():
-    html, _ = page([document()])
+    html = page_of([document()])
     reader = read(html)
     policy = next(
         value
@@ -113,8 +85,7 @@ def test_policy_names_the_very_code_of_the_page():
 
 
 def test_hostile_text_stays_text():
-    hostile = document(text=HOSTILE, name=HOSTILE)
-    html, _ = page([hostile])
+    html = page_of([document(text=HOSTILE, name=HOSTILE)])
     reader = read(html)
     assert reader.tags.count("script") == 2
     data = next(text for kind, text in reader.raw if text.startswith("{"))
@@ -164,20 +135,6 @@ def test_parts_mark_the_mentions():
     assert document_json(document())["summaries"]["tuned"]["unsupported"] == 1
 
 
-def test_page_stays_below_its_size():
-    documents = [document(f"d{index}", "long " * 2000) for index in range(50)]
-    html, shown = page(documents, 100_000)
-    # Each has its text twice, as article and as a summary: about 20 kB.
-    assert shown == 4
-    assert len(html) < 200_000
-    # One document is shown whatever its size: an empty page would tell nothing.
-    assert page(documents, 10)[1] == 1
-    # One that is too large hides none of the others.
-    large = [document("large", "x" * 200_000)]
-    assert page(large + documents, 100_000)[1] == shown
-    assert page(documents[:1] + large + documents[1:], 100_000)[1] == shown
-
-
 def test_who_wrote_a_candidate_travels_where_there_is_something_to_tell():
     plain = document_json(document())
     assert set(plain["candidates"][0]) == {"parts", "unsupported"}
@@ -192,7 +149,7 @@ def test_who_wrote_a_candidate_travels_where_there_is_something_to_tell():
 
 
 def test_the_table_of_sources_is_text():
-    html, _ = page([document()], sources=[["source", "elected"], [HOSTILE, "1.0 %"]])
+    html = page_of([document()], sources=[["source", "elected"], [HOSTILE, "1.0 %"]])
     assert "1.0 %" in html
     assert HOSTILE not in html
-    assert "Sources of the candidates" not in page([document()])[0]
+    assert "Sources of the candidates" not in page_of([document()], sources=())

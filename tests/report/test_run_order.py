@@ -55,19 +55,3 @@ def test_what_each_system_changes_is_among_the_settings():
         ("variants.guided.guidance", "{}"),
     ]
     assert len({key for key, _ in rows}) == len(rows)
-
-
-def test_a_served_model_and_a_temperature_of_0_are_among_the_settings():
-    served = {"method": "endpoint", "checkpoint": "none", "num_candidates": 1, "temperature": 0}
-    models = {"big": "a/large-model", "small": "a/small-one"}
-    params = check_params(
-        {
-            "checkpoints": {"base": {"source": "embedded"}},
-            "generation": {name: served | {"model": model} for name, model in models.items()},
-            "reading": {name: {"prompt": "Shorten:\n{{ document }}"} for name in models},
-        }
-    )
-    rows = settings_text(params)
-    for name, model in models.items():
-        assert (f"generation.{name}.model", model) in rows
-        assert (f"generation.{name}.temperature", "0") in rows

@@ -41,13 +41,9 @@ def test_what_should_be_low_comes_first_and_unknown_columns_last():
     assert ("rouge", "rl") in every_column(SYSTEMS)
 
 
-def table(systems, gaps, voting=""):
-    shown = result_table(headline_columns(systems), systems, gaps, voting)
-    return summary_table(shown, 0.95, voting)
-
-
 def test_table_shows_units_intervals_and_stars():
-    lines = table(SYSTEMS, GAPS).splitlines()
+    columns = headline_columns(SYSTEMS)
+    lines = summary_table(result_table(columns, SYSTEMS, GAPS), 0.95).splitlines()
     assert lines[1].split() == ["unsupported", "%", "↓", "R-1", "↑"]
     assert lines[3].split() == ["base", "35.9", "60.20"]
     assert lines[4].split() == ["31.0…40.4", "59.0…61.4"]
@@ -69,31 +65,16 @@ def test_a_metric_stands_over_the_first_of_its_columns():
 
 
 def lengths(base, tuned):
-    return {"base": Estimate(base, base, base, 9), "tuned": Estimate(tuned, tuned, tuned, 9)}
+    return {name: {"extractiveness": {"length": Estimate(mean, mean, mean, 9)}}
+            for name, mean in (("base", base), ("tuned", tuned))}  # fmt: skip
 
 
 def test_length_warning_begins_above_the_limit():
-    assert length_warning(lengths(100, 103), "tuned", 0.03) is None
-    assert length_warning(lengths(100, 97), "tuned", 0.03) is None
+    for base, tuned in ((100, 103), (100, 97), (0, 5)):
+        assert length_warning(lengths(base, tuned), "tuned", 0.03) is None
+    assert length_warning({"base": {}, "tuned": {}}, "tuned", 0.03) is None
     assert "4.0% longer" in length_warning(lengths(100, 104), "tuned", 0.03)
-    assert length_warning(lengths(100, 96), "tuned", 0.03) == (
-        "Summaries of tuned are 4.0% shorter than base's (96.0 against 100.0 words; "
-        "report.length_warning is 3%). A shorter summary has less to get wrong: compare at equal "
-        "length."
-    )
-    assert length_warning(lengths(0, 5), "tuned", 0.03) is None
-
-
-def test_a_checker_that_also_voted_is_marked():
-    systems = {"base": {"mentions": {"unsupported": Estimate(0.2, 0.1, 0.3, 9)}}}
-    marked = table(systems, {}, "mentions")
-    assert "Mentions †" in marked
-    assert marked.splitlines()[-1] == (
-        "Below each mean: its 95% bootstrap interval over documents; † mentions also voted "
-        "(scoring.support): it prefers what it helped to choose"
-    )
-    assert "†" not in table(systems, {})
-    assert "†" not in table(systems, {}, "minicheck")
+    assert "4.0% shorter" in length_warning(lengths(100, 96), "tuned", 0.03)
 
 
 # More R-1 is better; an interval ends in one digit. Fewer unsupported are better; in per cent.
@@ -117,6 +98,8 @@ def test_a_checker_that_also_voted_is_marked():
         (("mentions", "unsupported"), 0.01, 0.2, -1),
         (("mentions", "unsupported"), -0.2, 0.01, 0),
         (("mentions", "unsupported"), -0.2, -0.0004, 0),
+        # Better in neither direction: a star and no tone.
+        (("extractiveness", "length"), 1.0, 3.0, 1),
     ],
 )
 def test_a_star_means_that_the_printed_interval_leaves_out_0(column, low, high, side):
@@ -126,15 +109,8 @@ def test_a_star_means_that_the_printed_interval_leaves_out_0(column, low, high, 
     shown = result_table([column], {}, {"tuned - base": {metric: {name: item}}})
     ((_, (cell,)),) = shown.differences
     assert cell.star == (side != 0)
-    assert cell.tone == {1: "better", 0: "", -1: "worse"}[side]
-
-
-def test_what_is_better_in_neither_direction_has_a_star_and_no_tone():
-    column = ("extractiveness", "length")
-    item = Estimate(2.0, 1.0, 3.0, 9)
-    shown = result_table([column], {}, {"tuned - base": {"extractiveness": {"length": item}}})
-    ((_, (cell,)),) = shown.differences
-    assert (cell.star, cell.tone) == (True, "")
+    tones = {1: "better", 0: "", -1: "worse"}
+    assert cell.tone == ("" if metric == "extractiveness" else tones[side])
 
 
 def rouge_and_mentions(r1, unsupported):

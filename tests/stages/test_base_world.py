@@ -66,12 +66,6 @@ def test_the_defaults_base_has_no_document_of_a_split():
         assert not own & {row["document"] for row in documents(settings, split)}
 
 
-def test_null_is_the_training_split(learned):
-    pairs = learned({"world": WORLD}, None)
-    rows = read_rows(paths.corpus("train"), CORPUS, "download")
-    assert pairs == [(row["document"], row["summary"]) for row in rows]
-
-
 def test_another_corpus_has_no_such_articles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     # A corpus that was made before data.source was changed back.
     monkeypatch.chdir(tmp_path)

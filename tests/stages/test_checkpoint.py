@@ -2,13 +2,11 @@
 
 import json
 import shutil
-from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
 import tiny_hub
 import torch
-import transformers
 from safetensors.torch import load_file, save_file
 from tiny_families import build_family
 from tiny_models import word_tokenizer
@@ -17,15 +15,12 @@ from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, PegasusTokenizer
 from brido.candidates.local import Generator
 from brido.models import LanguageModel
 from brido.models.checkpoint import load_checkpoint, save, store_checkpoint
-from brido.models.completeness import incomplete
-from brido.models.hub import SMALL_FILES
 from brido.models.settings import ReadingSettings
 from brido.search import SearchSettings
 from brido.training.batches import Batches
 from brido.training.documents import RankedDocument
 from brido.training.loss import ContrastiveLoss
 from brido.training.settings import TrainingSettings
-from brido.utils.errors import BridoError
 from brido.work.settings import RuntimeSettings
 
 MODELS = {
@@ -115,13 +110,6 @@ def test_weights_in_folders_of_a_repository_are_passed_over(hub, hub_folder, run
     assert attempt(run_stage, tmp_path, [again], **nowhere) == ["stored"]
 
 
-@pytest.mark.parametrize("name", ["Bart", "M2M100", "Marian", "Pegasus", "Phobert", "ProphetNet"])
-def test_every_file_of_a_vocabulary_is_fetched(name):
-    """PhoBERT's stands beside BARTpho too."""
-    files = getattr(transformers, f"{name}Tokenizer").vocab_files_names.values()
-    assert not [file for file in files if not any(fnmatch(file, one) for one in SMALL_FILES)]
-
-
 def test_a_chat_model_is_stored_with_its_output_layer_and_its_template(
     hub, hub_folder, run_stage, tmp_path
 ):
@@ -194,17 +182,6 @@ def test_a_control_token_that_only_the_tokenizer_knows_cannot_be_spelled(folder:
         assert "mask" in language.tokenizer.decode(ids)
 
 
-def test_documents_lose_their_ends_whatever_the_tokenizers_settings_say(folder: Path):
-    (folder / "tokenizer_config.json").write_text('{"truncation_side": "left"}')
-    store_checkpoint(str(folder), None, folder.parent / "out", "checkpoints.base")
-    for place in (folder, folder.parent / "out"):
-        whole, cut = (
-            LanguageModel.load(place, ReadingSettings(max_source_tokens=limit)).read([TEXT]).ids[0]
-            for limit in (60, 8)
-        )
-        assert cut[:7].tolist() == whole[:7].tolist()
-
-
 def test_the_tokenizers_end_token_ends_a_chat_models_texts(hub_folder, tmp_path: Path):
     folder = Path(shutil.copytree(hub_folder[1] / "Qwen/Qwen3-1.7B", tmp_path / "model"))
     other, end = json.loads((folder / "config.json").read_text())["eos_token_id"]
@@ -245,15 +222,6 @@ def test_mbart_and_t5_go_from_a_folder_to_candidates_and_a_loss(make, tmp_path: 
     assert all(torch.isfinite(weight.grad).all() for weight in language.model.parameters())
 
 
-@pytest.mark.parametrize("kind", ["bart", "led", "bigbird_pegasus", "blenderbot-small", "mvp"])
-def test_learned_positions_that_are_missing_are_refused(kind: str):
-    model, tokenizer = build_family(kind), word_tokenizer()
-    names = [name for name in model.state_dict() if "embed_positions" in name]
-    loaded = {"missing_keys": names, "mismatched_keys": [], "unexpected_keys": []}
-    problems = list(incomplete(model, tokenizer, loaded, None))
-    assert [one for one in problems if f"{len(names)} weights are missing" in one]
-
-
 @pytest.mark.parametrize("kind", ["pegasus", "marian"])
 def test_sinusoids_that_are_missing_are_computed(kind: str, tmp_path: Path):
     torch.manual_seed(0)
@@ -271,14 +239,3 @@ def test_sinusoids_that_are_missing_are_computed(kind: str, tmp_path: Path):
     read, _ = load_checkpoint(tmp_path / "model", torch.bfloat16)
     for name, own in read.state_dict().items():
         assert torch.equal(own, stored[name].to(torch.bfloat16))
-
-
-def test_a_folder_without_a_tokenizer_is_not_used(tmp_path: Path):
-    build_family("bart").save_pretrained(tmp_path / "model")
-    with pytest.raises(BridoError, match=r"the tokenizer knows .* files of the tokenizer"):
-        load_checkpoint(tmp_path / "model", torch.float32)
-
-
-def test_a_folder_has_no_revisions(folder: Path):
-    with pytest.raises(BridoError, match="is a folder and has no revisions"):
-        store_checkpoint(str(folder), "main", folder.parent / "out", "checkpoints.base")

@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import warnings
 from pathlib import Path
 
 import pytest
@@ -127,16 +126,6 @@ def test_a_variant_is_bases_weights_with_its_own_decoding_and_guidance(project):
     assert usage.guidance.weight == 0.3
 
 
-def test_lower_case_documents_are_remembered(project, monkeypatch):
-    same_rouge()
-    params = load_params()
-    data = params.data.model_copy(update={"lowercase": True})
-    changed = params.model_copy(update={"data": data})
-    monkeypatch.setattr(choose, "load_params", lambda: changed)
-    chosen()
-    assert read_usage(paths.CHOSEN).lowercase
-
-
 def test_base_stays_where_nothing_is_clearly_better(project):
     same_rouge()
     good(base=30, vote=31, control=30, guided=29)
@@ -162,27 +151,6 @@ def test_rouge_and_length_leave_systems_out(project):
         "base": [], "vote": ["rouge_loss"], "guided": ["length_change"], "control": [],
     }  # fmt: skip
     assert choice["chosen"] == "control"
-
-
-def test_a_length_may_be_that_of_the_references(project):
-    same_rouge()
-    good(base=30, vote=50, control=40, guided=35)
-    path = paths.decoded("vote", "validation")
-    long = [row | {"summary": "w " * 40} for row in read_rows(path, DECODED, "")]
-    write_table(path, [long], DECODED)
-    assert chosen()["systems"]["vote"]["left_out"] == ["length_change"]
-    write_table(paths.decoded("reference", "validation"), [long], DECODED)
-    assert chosen()["systems"]["vote"]["left_out"] == []
-
-
-def test_without_references_nobody_is_left_out_by_rouge(project):
-    for system in SYSTEMS:
-        measured("rouge", system, r1=[None] * DOCUMENTS)
-    good(base=30, vote=50, control=40, guided=35)
-    with warnings.catch_warnings(action="error", category=RuntimeWarning):
-        choice = chosen()
-    assert choice["chosen"] == "vote"
-    assert {row["rouge"] for row in choice["systems"].values()} == {None}
 
 
 def test_another_column_may_decide_and_less_of_it_be_better(project):

@@ -38,27 +38,6 @@ def test_summaries_are_the_best_of_a_beam_search_with_the_checkpoints_settings(p
     assert_decoded(test)
 
 
-def test_settings_in_use_are_written_beside_the_result(project):
-    run()
-    used = read_metadata(paths.decoded("base", "test"), "")["decoding"]
-    assert used == {
-        "num_beams": 3,
-        "length_penalty": 2.0,
-        "min_length": 0,
-        "max_length": 15,
-        "no_repeat_ngram_size": 0,
-        "early_stopping": True,
-    }
-    reading = read_metadata(paths.decoded("base", "test"), "")["reading"]
-    assert reading["max_source_tokens"] == 20
-    changes = {"num_beams": 1, "min_length": 6, "length_penalty": 0.0, "early_stopping": False}
-    small_project.write_params(project, decoding=changes)
-    _, test = run()
-    used = read_metadata(paths.decoded("base", "test"), "")["decoding"]
-    assert {name: used[name] for name in changes} == changes
-    assert_decoded(test, **changes)
-
-
 def test_no_length_at_all_is_refused(project):
     folder = paths.checkpoint("base")
     path = folder / "generation_config.json"

@@ -6,9 +6,6 @@ from pathlib import Path
 import pytest
 
 from brido import tables
-from brido.corpus import write
-from brido.corpus.checks import RawRow
-from brido.corpus.settings import WorldData
 from stages import download, paths
 
 SMALL = {"train": 30, "validation": 6, "test": 5}
@@ -55,34 +52,3 @@ def test_the_world_becomes_three_tables_and_the_reference_a_system(project: Path
     first = (corpus / "train.parquet").read_bytes()
     download.main()
     assert (corpus / "train.parquet").read_bytes() == first
-
-
-def test_memory_does_not_grow_with_the_number_of_documents(project: Path):
-    """20,000 documents pass through without more than a row group of them alive at a time."""
-    alive, most = 0, 0
-
-    class Counted(str):
-        def __new__(cls, text: str) -> "Counted":
-            nonlocal alive, most
-            alive += 1
-            most = max(most, alive)
-            return super().__new__(cls, text)
-
-        def __del__(self) -> None:
-            nonlocal alive
-            alive -= 1
-
-    class Source:
-        schema = tables.CORPUS
-        description = {"source": "test"}  # noqa: RUF012 - one table's metadata
-
-        def total(self, split: str) -> int:
-            return 20_000
-
-        def rows(self, split: str):
-            for number in range(20_000):
-                yield RawRow(f"id{number}", Counted(f"Document {number}"), "Summary.")
-
-    write.write_corpus(Source(), WorldData(), project / "data" / "corpus", 10.0)
-    assert tables.count_rows(project / "data" / "corpus" / "train.parquet", "") == 20_000
-    assert most < 3 * tables.ROWS_PER_GROUP

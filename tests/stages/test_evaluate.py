@@ -7,38 +7,13 @@ import pytest
 from bad_endpoint import BadEndpoint
 from written_marks import clean_answer
 
+from brido.endpoint import DryRun
 from brido.evaluation.geval import METRIC
 from brido.settings.load import check_params, load_params
-from brido.tables import DECODED, read_metadata, read_rows, write_table
-from brido.utils.errors import BridoError
+from brido.tables import read_metadata, read_rows
 from stages import evaluate as stage
-from stages import paths
 
 PARAMS = check_params({"checkpoints": {"base": {"source": "embedded"}}})
-
-
-def test_a_dry_run_counts_all_systems_in_one_sum(finished, monkeypatch, capsys):
-    """What two systems say in the same words is asked once; a stage says where the sum is."""
-    same = read_rows(paths.decoded("base", "test"), DECODED, "")
-    other = [row | {"summary": f"Other {place}."} for place, row in enumerate(same[-2:])]
-    for system, rows in {"reference": same, "vote": [*same[:-2], *other]}.items():
-        write_table(paths.decoded(system, "test"), [rows], DECODED)
-    finished_run.write_params(
-        finished, systems=["reference", "base"], tuned={"vote": {}}, variants={},
-        choice={"rouge_loss": None, "by": "mentions.good"},
-        evaluation={"metrics": ["geval", "mentions"], "geval": {"model": "m", "samples": 3}},
-        runtime={"endpoint": {"base_url": "http://localhost:1/v1", "dry_run": True}},
-    )  # fmt: skip
-    monkeypatch.setattr("sys.argv", ["stages.evaluate", "geval", "--dry-run"])
-    stage.main()
-    shown = capsys.readouterr().out
-    assert "geval of reference, base, vote:" in shown
-    assert f"calls to make:  {(len(same) + 2) * 3} (0 more answers are in the store)" in shown
-    params = load_params()
-    with pytest.raises(BridoError, match=r"no table of vote. `python -m stages.evaluate geval --"):
-        stage.evaluate(params, "vote")
-    with pytest.raises(BridoError, match="rouge does not ask a server"):
-        stage.forecast(params, "rouge")
 
 
 def test_a_judge_is_asked_once(finished):
@@ -46,6 +21,11 @@ def test_a_judge_is_asked_once(finished):
     sections["choice"] = {"rouge_loss": None, "by": "mentions.good"}
     with BadEndpoint(answer=clean_answer) as server:
         endpoint = {"base_url": server.url}
+        dry = {"endpoint": endpoint | {"dry_run": True}}
+        finished_run.write_params(finished, runtime=dry, **sections)
+        with pytest.raises(DryRun, match="calls to make:  320 "):
+            stage.evaluate(load_params(), "base")
+        assert server.requests == []
         finished_run.write_params(finished, runtime={"endpoint": endpoint}, **sections)
         path = stage.evaluate(load_params(), "base")
         first, asked = path.read_bytes(), len(server.requests)

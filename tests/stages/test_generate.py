@@ -6,7 +6,6 @@ import shutil
 from pathlib import Path
 
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
 import small_project
 import torch
@@ -64,12 +63,6 @@ def test_candidates_are_every_second_of_the_search(project):
         # Only the search knows who wrote what: it sorts the sequences of all groups together.
         assert train[number]["groups"] == result.groups[0, ::2].tolist()
         assert set(train[number]["groups"]) <= set(range(4))
-
-
-def test_no_groups_are_told_where_there_are_none(project):
-    small_project.write_params(project, generation={"num_beam_groups": 1, "diversity_penalty": 0.0})
-    run()
-    assert pq.read_schema(TABLES[0]).names == CANDIDATES.names
 
 
 def test_counts_stand_in_the_table_and_are_said(project, capsys):
@@ -172,30 +165,6 @@ def test_nothing_is_taken_over_that_something_else_decides_now(project, written,
         assert written == [f"train-{number}" for number in range(4, 8)], "its shard alone"
     else:
         assert len(written) == 18 + 7
-
-
-def test_tokens_are_told_while_a_batch_is_written(project, capsys):
-    runtime = {
-        "log_seconds": 1e-6,
-        "shard_documents": 25,
-        "batch_tokens": 10**6,
-    }
-    small_project.write_params(project, runtime=runtime)
-    run()
-    lines = capsys.readouterr().err.splitlines()
-    counts = [
-        (int(done), int(tokens.replace(",", "")))
-        for line in lines
-        for done, tokens in re.findall(r"^generate base: (\d+)/25 .*?([\d,]+) tokens", line)
-    ]
-    assert counts == sorted(counts)
-    # Of a batch's first tokens one is told of, long before its documents are finished.
-    assert counts[0][0] == 0
-    assert 0 < counts[0][1] <= 18 * 8
-    longest = 12 - 1
-    assert counts[-1][0] == 25
-    assert 25 * 8 * 2 <= counts[-1][1] <= 25 * 8 * longest
-    assert sum(done == 0 for done, _ in counts) > 2
 
 
 def candidates_for(split, count):

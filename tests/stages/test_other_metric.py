@@ -3,7 +3,6 @@ shown like any other, without a line of BRIDO changed."""
 
 import json
 import os
-import shutil
 from pathlib import Path
 
 import pytest
@@ -98,10 +97,3 @@ def test_it_is_measured_and_shown_like_any_other(project, run_stage):
     assert "evaluation.shouting.sing: unknown key; did you mean evaluation.shouting.sign" in (
         done.stderr
     )
-
-
-def test_uninstalled_it_is_unknown(project, run_stage):
-    shutil.rmtree(project / "installed")
-    done = run_stage("stages.evaluate", "base")
-    assert done.returncode == 2
-    assert "evaluation.shouting: unknown key" in done.stderr

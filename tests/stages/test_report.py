@@ -15,7 +15,6 @@ from brido.tables import DECODED, read_rows, write_table
 from brido.tables.fingerprint import base_of
 from stages import choose as stage_choose
 from stages import paths, report
-from stages.seconds import SHOWN_LATER
 
 ROOT = Path(__file__).parents[2]
 INTERVALS, HEADLINE = paths.METRICS / "intervals.json", paths.METRICS / "headline.json"
@@ -109,13 +108,6 @@ def test_what_dvc_keeps_and_shows_is_there(read):
         assert (ROOT / f".dvc/plots/{shown['template']}.json").is_file()
 
 
-def test_a_chosen_variant_stands_beside_the_control_as_in_the_verdict(finished):
-    choose("guided")
-    report.report(load_params())
-    assert "minus_control" in kept(HEADLINE)["chosen"]
-    assert list(kept(HEADLINE)) == ["base", "chosen", "control"]
-
-
 def test_the_numbers_say_which_base_they_belong_to(read, tmp_path, capsys):
     base = kept(INTERVALS)["base"]
     report.show()
@@ -130,20 +122,6 @@ def test_the_numbers_say_which_base_they_belong_to(read, tmp_path, capsys):
     assert base_of(copy) == base
     write_table(copy, [[{**rows[0], "summary": "Another."}, *rows[1:]]], DECODED)
     assert base_of(copy) != base
-
-
-def test_the_tables_are_printed_once_and_the_verdict_last(finished, monkeypatch, capsys):
-    monkeypatch.setenv(SHOWN_LATER, "1")
-    finished_run.run(monkeypatch, "report")
-    assert capsys.readouterr().out == ""
-    finished_run.run(monkeypatch, "report", "--show")
-    printed = capsys.readouterr().out
-    rows = [line.split()[0] for line in printed.splitlines() if line[:1].isalpha()]
-    assert rows[:2] == ["reference", "base"]
-    assert "Sources" not in printed
-    verdict = " ".join(printed.partition("Look next")[2].split())
-    assert all(" ".join(line.split()) in verdict for line in kept(paths.CHOICE)["verdict"])
-    assert printed.splitlines()[-1].startswith("Use it:")
 
 
 def test_the_page_holds_a_seeded_sample_with_the_marks_of_the_metric(read):

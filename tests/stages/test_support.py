@@ -12,11 +12,8 @@ from brido.candidates import blocks as candidate_blocks
 from brido.candidates import probability
 from brido.candidates.blocks import blocks
 from brido.checkers.mentions import world_mentions
-from brido.checkers.table import SupportWorker
 from brido.models.checkpoint import load_checkpoint
-from brido.settings.load import load_params
 from brido.tables import CORPUS, POOL, WORLD_CORPUS, read_metadata, write_table
-from brido.utils.errors import BridoError
 from stages import likelihood, paths, support
 
 DOCUMENT = "Anna Vane paid 1,200 euros in Paris."
@@ -135,15 +132,6 @@ def test_likelihoods_are_those_of_a_plain_forward_pass(tmp_path, monkeypatch, ot
     assert (about["others"], about["seed"]) == (others, 3)
 
 
-def test_too_few_documents_matter_where_information_is_asked_for(tmp_path, monkeypatch):
-    likelihood_project(tmp_path, monkeypatch, likelihood={"others": 7})
-    likelihood.measure(load_params(), ["validation"], prior=False)
-    (first, *_) = pq.read_table(paths.likelihood("validation")).to_pylist()
-    assert first["prior"] is None
-    with pytest.raises(BridoError, match=r"likelihood.others: each document needs 7 other"):
-        likelihood.measure(load_params(), ["validation"], prior=True)
-
-
 def test_memory_that_runs_out_halves_the_texts_of_a_block(tmp_path, monkeypatch):
     likelihood_project(tmp_path, monkeypatch, likelihood={"others": 2})
     likelihood.main()
@@ -189,29 +177,6 @@ def test_more_training_documents_score_no_validation_document_again(tmp_path, mo
     shutil.rmtree(".brido")
     likelihood.main()
     assert [paths.likelihood(split).read_bytes() for split in ("train", "validation")] == more
-
-
-def test_more_training_documents_check_no_validation_document_again(project, monkeypatch):
-    checked = []
-    original = SupportWorker.__call__
-
-    def counting(self, unit):
-        checked.extend(document.id for document in unit.documents())
-        return original(self, unit)
-
-    monkeypatch.setattr(SupportWorker, "__call__", counting)
-    write(["1", "2"], ["1", "2"])
-    support.main()
-    assert checked == ["1", "2"]
-    before = paths.support("validation").read_bytes()
-    checked.clear()
-    small_project.write_corpus(project, "train", ["w1", "w2", "w3"])
-    pools = [pooled(f"train-{number}", TEXTS) for number in range(3)]
-    write_table(paths.pool("train"), [pools], POOL)
-    small_project.write_needs(project, ("train", "validation"))
-    support.main()
-    assert checked == ["train-0", "train-1", "train-2"]
-    assert paths.support("validation").read_bytes() == before
 
 
 def test_cut_into_other_shards_it_ends_in_the_same_bytes(tmp_path, monkeypatch):

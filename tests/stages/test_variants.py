@@ -70,14 +70,6 @@ def test_the_checkpoint_may_be_another_one_and_reads_as_it_does(project, monkeyp
     assert [row["summary"] for row in rows] == wanted
 
 
-def test_shards_change_nothing(project, monkeypatch):
-    project()
-    first = summaries(monkeypatch)
-    project(runtime={"shard_documents": 2, "batch_tokens": 100})
-    again = summaries(monkeypatch)
-    assert [row["summary"] for row in again] == [row["summary"] for row in first]
-
-
 @pytest.mark.parametrize("method", ["diverse_beam", "sampling"])
 def test_guided_candidates_differ_from_unguided_ones(project, monkeypatch, method):
     found = []

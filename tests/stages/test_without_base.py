@@ -116,11 +116,3 @@ def test_scores_and_pairs_come_without_a_base(served):
     done = CliRunner().invoke(group, ["export-pairs", "-o", "pairs.jsonl"])
     assert done.exit_code == 0, done.output
     assert (served / "pairs.jsonl").read_text().count("\n") > 20
-
-
-def test_messages_as_base_gets_them_need_a_base(served):
-    arguments = ["export-pairs", "--chat", "-o", "chat.jsonl"]
-    done = CliRunner().invoke(group, arguments)
-    assert isinstance(done.exception, BridoError)
-    assert "checkpoints.base.source" in str(done.exception)
-    assert not (served / "chat.jsonl").exists()

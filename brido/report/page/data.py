@@ -13,49 +13,36 @@ import numpy as np
 
 from brido.checkers.mentions import Mention, mentions_of
 from brido.checkers.wholeness import why_not_whole
-from brido.settings.params import Params
 from brido.tables.documents import CandidateDocument
 
 
 @dataclass(frozen=True)
-class CaseMentions:
-    """The mentions of one document: of each candidate, and of each system's summary.
+class Shown:
+    """A document of the page with its mentions: of each candidate, and of each system's summary.
 
     broken: why the summary of a system is not whole; no entry where it is.
     """
 
+    case: CandidateDocument
     candidates: list[list[Mention]]
     summaries: dict[str, list[Mention]]
     broken: dict[str, str] = field(default_factory=dict)
 
 
-def case_mentions(case: CandidateDocument, params: Params) -> CaseMentions:
-    """The mentions of every candidate and summary, as the metric `mentions` counts them."""
+def shown(case: CandidateDocument, case_sensitive: bool) -> Shown:
+    """The document with the mentions of all its texts, as the metric `mentions` counts them."""
 
     def found(text: str) -> list[Mention]:
-        case_sensitive = params.evaluation.mentions.case_sensitive
         return mentions_of(case.document, text, case.facts, case_sensitive)
 
-    summaries = {system: found(text) for system, text in case.summaries.items()}
     reference = next(iter(case.references or ()), None)
     broken = {
         system: why
         for system, text in case.summaries.items()
         if (why := why_not_whole(text, reference, case.facts, case.document))
     }
-    return CaseMentions([found(text) for text in case.candidates], summaries, broken)
-
-
-@dataclass(frozen=True)
-class Shown:
-    """A document of the page with its mentions.
-
-    read: how many characters of the text reached base, None where it takes no prompt.
-    """
-
-    case: CandidateDocument
-    mentions: CaseMentions
-    read: int | None = None
+    summaries = {system: found(text) for system, text in case.summaries.items()}
+    return Shown(case, [found(text) for text in case.candidates], summaries, broken)
 
 
 def document_json(shown: Shown) -> dict[str, Any]:
@@ -65,25 +52,25 @@ def document_json(shown: Shown) -> dict[str, Any]:
     differently in JavaScript outside the Basic Multilingual Plane. The matrix travels as base64
     of little-endian float32: exactly the numbers of the table.
     """
-    case, mentions = shown.case, shown.mentions
-    candidates = zip(case.candidates, mentions.candidates, _origins(case), strict=True)
+    case = shown.case
+    candidates = zip(case.candidates, shown.candidates, _origins(case), strict=True)
     assert case.similarity is not None
     # Without a reference its column is 0: another alpha then changes nothing.
     matrix = np.ascontiguousarray(np.nan_to_num(case.similarity), dtype="<f4")
+    summaries = {
+        name: _marked(text, shown.summaries[name]) for name, text in case.summaries.items()
+    }
+    for name, why in shown.broken.items():
+        summaries[name]["broken"] = why
     return {
         "id": case.id,
         "text": case.document,
-        "summaries": {
-            name: _marked(text, mentions.summaries[name])
-            | ({"broken": mentions.broken[name]} if name in mentions.broken else {})
-            for name, text in case.summaries.items()
-        },
+        "summaries": summaries,
         "candidates": [_marked(text, found) | origin for text, found, origin in candidates],
         # JSON has no NaN.
         "scores": [None if math.isnan(score) else score for score in case.scores],
         "order": list(case.order),
         "similarity": base64.b64encode(matrix.tobytes()).decode(),
-        **({} if shown.read is None else {"read": shown.read}),
     }
 
 

@@ -83,7 +83,7 @@ class Reader {
       element("h3", "", `${plural(this.count, "candidate")}, ranked`),
       element("p", "columns", element("span", "", "rank"), element("span", "", "score"),
         element("span", "", "candidate")), this.list);
-    const side = element("div", "side", element("h3", "", "Article"), this.article, this.prompt(),
+    const side = element("div", "side", element("h3", "", "Article"), this.article,
       this.slider(), element("h3", "", "The summary of each system"), this.summaries(), this.heat());
     this.root.replaceChildren(this.heading(), this.seen, element("div", "polls", poll, side));
     this.rank(alpha);
@@ -121,20 +121,6 @@ class Reader {
       cards.append(card);
     }
     return cards;
-  }
-
-  /** What base read, word for word; nothing for a model without a prompt. */
-  prompt() {
-    const { prompt } = this.data;
-    if (!prompt || this.item.read === undefined) return "";
-    const letters = Array.from(this.item.text);
-    const cut = letters.length - this.item.read;
-    const read = letters.slice(0, this.item.read).join("");
-    const title = `What base read${cut ? ", the end of the article cut off" : ""}`;
-    const text = element("pre", "", prompt.join(read));
-    text.tabIndex = 0;
-    text.setAttribute("aria-label", title);
-    return element("details", "prompt", element("summary", "", title), text);
   }
 
   heat() {
