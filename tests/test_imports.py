@@ -51,7 +51,7 @@ ROOMS = {
     "settings": ("params.yaml, all sections together, read strictly",
                  "evaluation models sections utils"),
     "report": ("means, intervals, the verdict, the page",
-               "checkers evaluation models sections settings stats tables utils"),
+               "checkers evaluation sections settings stats tables utils"),
 }  # fmt: skip
 # Command lines over the library; they may import any room.
 COMMANDS = {"cli", "__main__"}
