@@ -53,23 +53,20 @@ Rule = Callable[[Options], str | None]
 def kept_by(
     documents: int | None = None,
     among: Collection[str] | None = None,
-    mark: str = "good",
     **keys: Any,
 ) -> Rule:
     """What the product keeps under these keys of section choice, on the first so many documents.
 
-    among: the systems that can be kept beside base; None: all. mark: what decides, "good" or
-    "unsupported".
+    among: the systems that can be kept beside base; None: all.
     """
 
     def kept(run: Options) -> str:
         systems = [
-            compared(row, documents, mark)
+            compared(row, documents)
             for name, row in run.validation.items()
             if name == "base" or among is None or name in among
         ]
-        lower = mark == "unsupported"
-        return choose(systems, ChoiceSettings(**keys), lower, run.reference_words).chosen
+        return choose(systems, ChoiceSettings(**keys), False, run.reference_words).chosen
 
     return kept
 
@@ -95,9 +92,9 @@ def by_menu(run: Options) -> str | None:
 by_default = kept_by()
 
 
-def compared(row: Any, documents: int | None, mark: str) -> Compared:
+def compared(row: Any, documents: int | None) -> Compared:
     """A system's row as the choice takes it; ROUGE and words are means of all its documents."""
-    quality = marked(row, mark)[:documents]
+    quality = marked(row, "good")[:documents]
     rouge = None if np.isnan(row.r1) else np.full(len(quality), row.r1)
     return Compared(row.system, quality, np.full(len(quality), row.words), rouge)
 

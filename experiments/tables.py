@@ -1,7 +1,7 @@
-"""The tables of docs/results.md, computed from the committed rows, and docs/choice.png.
+"""The tables of docs/results.md and docs/paper.md, computed from the committed rows.
 
 python -m experiments.tables            # prints all tables
-python -m experiments.tables --write    # puts them into the page and draws the picture
+python -m experiments.tables --write    # puts them into their pages
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -15,9 +15,8 @@ import pandas as pd
 from brido.settings.load import read_yaml
 from brido.utils.atomic import write_text
 from brido.utils.commands import invoke
-from brido.utils.errors import BridoError, run_command
+from brido.utils.errors import run_command
 from experiments.numbers import Record, gaps, markdown, pairs, points, share
-from experiments.picture import draw
 from experiments.replay import (
     Options,
     Rule,
@@ -33,7 +32,6 @@ from experiments.rows import (
     EVIDENCE,
     WORLD,
     by_run,
-    marked,
     planned_settings,
     read_planned,
     read_rows,
@@ -44,19 +42,6 @@ PAGE = Path("docs/results.md")
 # The differences of which the paper prints numbers.
 PAPER = Path("experiments/paper.yaml")
 ORDERS = ("vote", "information", "likelihood", "brio", "control")
-# What kind of invention, and its column.
-KINDS = {
-    "a day that is not there": "planted",
-    "anything else": "other",
-    "a name": "names",
-    "a number": "numbers",
-    "a date": "dates",
-}
-# A run's rows judged by the rules of any text, beside those of the exact judge.
-BY_RULES = ", by the rules"
-CHECKED = ("base", "checked", "vote", "checked_vote", "information")
-# Of the readings; `_long`: with a length penalty that makes it as long as base.
-SYSTEMS = ("base", "vote", "vote_long", "guided", "control", "control_long")
 # The runs of the world; the others are of real text.
 GROUPS = {
     "a small model, the world": lambda run: run.setting in WORLD[:5],
@@ -155,47 +140,6 @@ def better_on_validation() -> list[float]:
     return better
 
 
-def kinds() -> Iterator[Record]:
-    """What kind of invention base and tuned systems write: shares of summaries, in per cent."""
-    rows = read_rows(EVIDENCE / "kinds.csv")
-    for setting, own in rows.groupby("setting", sort=False):
-        for system, found in own.groupby("system", sort=False):
-            yield (
-                {"regime": str(setting), "runs": f"{len(found)}", "system": str(system)}
-                | {
-                    label: ", ".join(f"{100 * value:.1f}" for value in found[column])
-                    for label, column in KINDS.items()
-                }
-                | {
-                    "unsupported": ", ".join(
-                        f"{100 * share(row, 'unsupported'):.1f}" for row in found.itertuples()
-                    )
-                }
-            )
-
-
-def checked() -> Iterator[Record]:
-    """Systems beside those whose summaries the rules picked: good by the exact judge and by them.
-
-    Rows of checked.csv: each run twice, its second time judged by the rules of any text.
-    """
-    rows = read_rows(EVIDENCE / "checked.csv")
-    runs = by_run(rows[~rows.setting.str.endswith(BY_RULES)])
-    for system in CHECKED:
-        record = {"system": system.replace("checked_vote", "checked (vote)")}
-        for (setting, seed), own in runs:
-            rules = rows[(rows.setting == setting + BY_RULES) & (rows.seed == seed)]
-            exact, seen = row_of(own, system), row_of(rules, system)
-            record |= {
-                f"{setting}, seed {seed}: good": f"{100 * share(exact, 'good'):.1f}",
-                f"by the rules ({seed})": f"{100 * share(seen, 'good'):.1f}",
-                f"sound ({seed})": f"{100 * exact.sound:.1f}",
-                f"unsupported ({seed})": f"{100 * share(exact, 'unsupported'):.1f}",
-                f"ROUGE-1 ({seed})": f"{exact.r1:.1f}",
-            }
-        yield record
-
-
 def _length_runs() -> list[Options]:
     rows = read_rows(EVIDENCE / "length.csv")
     return options(rows.sort_values(["setting", "seed"], kind="stable"))
@@ -211,40 +155,6 @@ def _at_base_length(run: Options) -> Options:
 
     test = {name: run.test[nearest(name)] for name in run.test}
     return Options(run.setting, run.seed, run.validation, test, run.reference_words)
-
-
-def readers() -> Iterator[Record]:
-    """What blind readers found in summaries of real text, beside what the rules say of them.
-
-    A number for each sheet that has the system: 150 documents of one run, of which one to three
-    readers say whether a summary has something made up.
-    """
-    sheets = pd.read_csv(EVIDENCE / "readings.csv", dtype={"found": str})
-    for setting, rows in sheets.groupby("setting", sort=False):
-        for system in SYSTEMS if setting.endswith("Dialog") else ("base", "vote", "control"):
-            read = [_read(one) for one in rows[rows.system == system].itertuples()]
-            yield {"texts": setting, "system": system} | {
-                column: ", ".join(f"{one[column]:.1f}" for one in read if column in one)
-                for column in read[0]
-            }
-
-
-def _read(one: Any) -> dict[str, float]:
-    """Per cent of a system's summaries on a sheet."""
-    found = np.array([int(digit) for digit in one.found]) / one.readers
-    shown = {"words": one.words, "made up": 100 * found.mean()}
-    rows = read_planned()
-    row = row_of(rows[(rows.setting == one.setting) & (rows.seed == one.seed)], one.system)
-    if row is None:
-        return shown
-    good, whole, flagged = (
-        marked(row, mark)[: len(found)] for mark in ("good", "whole", "unsupported")
-    )
-    return shown | {
-        "of that flagged by the rules": 100 * (found * flagged).sum() / found.sum(),
-        "good by the rules": 100 * good.mean(),
-        "whole, and nothing made up": 100 * (whole * (found < 0.5)).mean(),
-    }
 
 
 def claims() -> Iterator[Record]:
@@ -304,7 +214,7 @@ def _sweeps() -> dict[str, dict[int, dict[str, Any]]]:
 
 # By page: each table stands below `<!-- NAME -->`.
 PAGES: dict[Path, tuple[Callable[[], Iterator[Record]], ...]] = {
-    PAGE: (answers, regimes, kinds, checked, readers),
+    PAGE: (answers, regimes),
     Path("docs/paper.md"): (claims,),
 }
 
@@ -313,16 +223,14 @@ def filled(page: str, tables: Sequence[Callable[[], Iterator[Record]]]) -> str:
     """A page with its tables made anew."""
     for table in tables:
         start = f"<!-- {table.__name__} -->\n"
-        before, there, rest = page.partition(start)
-        if not there:
-            raise BridoError(f"a page has no {start.strip()}: the place of a table")
+        before, _, rest = page.partition(start)
         # A table ends at the first empty line.
         page = before + start + markdown(table()) + "\n\n" + rest.partition("\n\n")[2]
     return page
 
 
 @click.command()
-@click.option("--write", is_flag=True, help="put them into their pages, draw docs/choice.png")
+@click.option("--write", is_flag=True, help="put them into their pages")
 def command(write: bool) -> None:
     """Print the tables of the studies, computed from the committed rows."""
     for path, tables in PAGES.items():
@@ -330,15 +238,6 @@ def command(write: bool) -> None:
             click.echo(f"{table.__name__}\n\n{markdown(table())}\n")
         if write:
             write_text(path, filled(path.read_text(encoding="utf-8"), tables))
-    if write:
-        ends = (always("base"), by_menu, always("control"))
-        draw(
-            PAGE.parent,
-            [
-                (run.setting, [100 * share(run.test[rule(run) or "base"], "good") for rule in ends])
-                for run in planned()
-            ],
-        )
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import pytest
 import scipy.stats
 
 from experiments import numbers, replay, tables
-from experiments.rows import make_rows, planned_settings, read_planned
+from experiments.rows import make_rows, planned_settings
 
 ROOT = Path(__file__).parents[2]
 
@@ -93,17 +93,6 @@ def test_the_text_counts_the_runs():
     assert len(three) == 7
 
 
-def test_every_planned_row_has_a_place_on_the_page():
-    page = tables.PAGE.read_text(encoding="utf-8")
-    assert set(planned_settings()) == set(read_planned().setting)
-    assert all(name in page for name in planned_settings())
-
-
-def test_a_page_without_the_place_of_a_table_is_refused():
-    with pytest.raises(tables.BridoError, match="regimes"):
-        tables.filled("# Results\n", (tables.regimes,))
-
-
 def test_intervals_are_student_s_over_runs_and_two_runs_have_none():
     values = [1.0, 4.0, 2.5, 0.5]
     low, high = numbers.interval(values)
@@ -140,8 +129,3 @@ def test_the_menu_is_what_the_preset_had_when_the_rows_came():
     assert menus["SmolLM2, MTS-Dialog", 10] == replay.SMOLLM2
     assert menus["SmolLM2, MTS-Dialog", 11] == replay.WIDER
     assert menus["the default world", 30] == replay.REPRO
-
-
-def test_a_picture_has_a_mark_for_each_run(tmp_path):
-    tables.draw(tmp_path, [("one", [1, 2, 3]), ("two", [1, 2, float("nan")])])
-    assert [path.name for path in tmp_path.iterdir()] == ["choice.png"]

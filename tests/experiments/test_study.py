@@ -16,7 +16,6 @@ from brido.utils.errors import BridoError
 from experiments import plan, replay, study
 from experiments.rows import (
     collect,
-    make_rows,
     marked,
     read_rows,
     read_settings,
@@ -124,11 +123,6 @@ def test_rows_are_what_the_tables_of_a_run_say(tmp_path, known, marks):
         assert np.isnan(marked(row, "good")).all()
 
 
-def test_a_folder_without_a_finished_run_has_no_rows(tmp_path):
-    with pytest.raises(BridoError, match="data/evaluation"):
-        collect(tmp_path, "one", 3)
-
-
 def test_rows_are_kept_once_and_not_under_other_settings(tmp_path, monkeypatch):
     monkeypatch.setattr(plan, "EVIDENCE", tmp_path / "kept")
     found = plan.read_plan(write_plan(tmp_path))
@@ -176,10 +170,3 @@ def test_a_small_study_goes_on_and_keeps_the_rows_of_its_run(tmp_path, monkeypat
     before = len((folder / "log").read_text())
     assert study.repro(found, run)[0] == 0
     assert "Running stage" not in (folder / "log").read_text()[before:]
-
-
-def test_means_are_read_as_they_were_written(tmp_path):
-    rows = make_rows([{"setting": "s", "seed": 1, "system": "base", "split": "test", "words": 2,
-                       "r1": 1.23456, "r2": "", "marks": "60"}])  # fmt: skip
-    study.write_rows(tmp_path / "rows.csv", rows)
-    assert read_rows(tmp_path / "rows.csv").r1.tolist() == [1.2346]
