@@ -5,9 +5,8 @@ killed loses the calls in flight: the server may have answered them, and they ar
 """
 
 import asyncio
-import contextlib
 import time
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
@@ -24,19 +23,6 @@ from brido.utils.progress import say
 _PAUSE = 8.0
 # So many questions given up before the first answer: all must be wrong.
 _MOST_FAILURES = 10
-# Seconds without any answer after which a line says so.
-_SILENCE = 3.0
-
-
-def in_a_loop(coroutine: Coroutine[Any, Any, None]) -> None:
-    """Run a coroutine to its end, in a notebook too, where this thread has a running loop."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        asyncio.run(coroutine)
-        return
-    with ThreadPoolExecutor(1) as thread:
-        thread.submit(asyncio.run, coroutine).result()
 
 
 class Asking:
@@ -57,11 +43,12 @@ class Asking:
         self._advance = advance
         # Why no further call starts.
         self._stop: BridoError | None = None
+        self._waits = False
         # Answers that are not on the disk yet, and who may write.
         self._rows: list[tuple[Question, Answer]] = []
         self._disk = asyncio.Lock()
 
-    async def run(self, questions: Sequence[Question]) -> None:
+    def run(self, questions: Sequence[Question]) -> None:
         """Ask all questions and commit every answer; nothing is returned, the store has them.
 
         A question that gets no answer in `max_attempts`, or that the server calls wrong, is left
@@ -72,10 +59,18 @@ class Asking:
                 but failures, or the budget is reached. Calls in flight are waited for and their
                 answers committed.
         """
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            asyncio.run(self._run(questions))
+            return
+        with ThreadPoolExecutor(1) as thread:  # a notebook, whose thread has a running loop
+            thread.submit(asyncio.run, self._run(questions)).result()
+
+    async def _run(self, questions: Sequence[Question]) -> None:
         asyncio.get_running_loop().set_exception_handler(_report_error)
-        self._last_answer, self._silence_said = time.monotonic(), False
-        self._stopped, self._number = asyncio.Event(), len(questions)
-        self._server = Server(self._runtime, self._section, self._attempted)
+        self._last_answer, self._number = time.monotonic(), len(questions)
+        self._server = Server(self._runtime, self._section, self._report.attempted)
         shared = iter(questions)
         workers = [self._work(shared) for _ in range(self._runtime.max_concurrency)]
         try:
@@ -95,28 +90,31 @@ class Asking:
         """
         try:
             for question in questions:
-                if self._stop is not None:
-                    return
-                self._check_budget(question)
-                await self._ask(question)
+                if self._stop is None:
+                    await self._ask(question)
         except BridoError as error:
             self._stop = self._stop or error
-            self._stopped.set()
 
     async def _ask(self, question: Question) -> None:
         """Ask one question until it is answered or given up."""
+        if reached := self._budget.reached(question.characters):
+            raise BridoError(
+                f"{self._section}: {self._runtime.section}.{reached} is reached: {self._budget}. "
+                f"{self._report.answers:,} of the {self._number:,} answers that were missing came "
+                "and are kept: raise the budget to go on"
+            )
         started = time.monotonic()
         while self._stop is None:
             try:
                 answer = await self._server.ask(question)
             except CallFailed as failure:
+                if failure.overloaded:
+                    self._check_silence(failure.said)
                 patient = time.monotonic() - started < self._runtime.patience_seconds
                 if not (failure.overloaded and patient):
-                    self._give_up(question, failure)
+                    self._give_up(question, failure.said)
                     return
-                self._check_silence(failure.said)
-                with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self._stopped.wait(), _PAUSE)
+                await asyncio.sleep(min(_PAUSE, self._runtime.patience_seconds))
             else:
                 await self._keep(question, answer)
                 return
@@ -127,7 +125,7 @@ class Asking:
         A commit can take 0.1 s, and a thread does not delay other calls meanwhile. Rows stay in
         the list until they are written: writing them twice changes nothing.
         """
-        self._last_answer, self._silence_said = time.monotonic(), False
+        self._last_answer = time.monotonic()
         self._report.count(answer)
         self._budget.count(question.characters, answer)
         self._rows.append((question, replace(answer, received=time.time())))
@@ -142,26 +140,15 @@ class Asking:
                 "but the server does not report tokens: remove the budget, or use another server"
             )
 
-    def _check_budget(self, question: Question) -> None:
-        if reached := self._budget.reached(question.characters):
-            raise BridoError(
-                f"{self._section}: {self._runtime.section}.{reached} is reached: {self._budget}. "
-                f"{self._report.answers:,} of the {self._number:,} answers that were missing came "
-                "and are kept: raise the budget to go on"
-            )
-
-    def _give_up(self, question: Question, failure: CallFailed) -> None:
+    def _give_up(self, question: Question, said: str) -> None:
         """Leave a question out; BridoError if nothing but failures came."""
-        self._report.given_up += 1
-        self._report.said[failure.said] += 1
-        if failure.overloaded:
-            self._check_silence(failure.said)
+        self._report.give_up(said)
         if self._report.given_up >= _MOST_FAILURES and not self._report.answers:
             advice = self._report.way_out(self._section, question.model.parameters)
-            raise BridoError(f"{self._section}: every call fails ({failure.said}). {advice}")
+            raise BridoError(f"{self._section}: every call fails ({said}). {advice}")
 
     def _check_silence(self, said: str) -> None:
-        """Raise BridoError if no answer has come for patience_seconds."""
+        """Say once that a server is waited for; BridoError if it is silent for patience_seconds."""
         silent, server = time.monotonic() - self._last_answer, self._runtime.section
         if silent > self._runtime.patience_seconds:
             raise BridoError(
@@ -171,21 +158,9 @@ class Asking:
                 f"smaller {server}.max_concurrency, one that starts a larger "
                 f"{server}.patience_seconds"
             )
-
-    def _attempted(self, kind: str) -> None:
-        """Count an attempt and its trouble, and say when a server is silent."""
-        self._report.calls += 1
-        if not kind:
-            return
-        self._report.trouble[kind] += 1
-        silent = time.monotonic() - self._last_answer
-        if silent > _SILENCE and not self._silence_said:
-            self._silence_said = True
-            say(
-                f"{self._section}: no answer for {silent:.0f} s ({kind}): asking again for "
-                f"{self._runtime.patience_seconds:g} s in all "
-                f"({self._runtime.section}.patience_seconds)"
-            )
+        if not self._waits:
+            self._waits = True
+            say(f"{self._section}: {said}: asking again ({server}.patience_seconds)")
 
 
 def _report_error(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:

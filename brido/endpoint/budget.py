@@ -12,7 +12,6 @@ from brido.endpoint.settings import EndpointRuntime
 CHARACTERS_PER_TOKEN = 4.0
 EMPTY_RESPONSE = "response without an answer"
 MALFORMED = "malformed response"
-TIMEOUT = "timeout"
 
 
 @dataclass
@@ -35,17 +34,27 @@ class Report:
     trouble: Counter[str] = field(default_factory=Counter)
     said: Counter[str] = field(default_factory=Counter)
 
+    def attempted(self, kind: str) -> None:
+        """Count an attempt; kind: its trouble, or ""."""
+        self.calls += 1
+        if kind:
+            self.trouble[kind] += 1
+
     def count(self, answer: Answer) -> None:
         """Count an answer and its tokens; a response without one was paid for all the same."""
         if answer.finish_reason == NO_ANSWER:
             self.trouble[EMPTY_RESPONSE] += 1
-            self.said[EMPTY_RESPONSE] += 1
-            self.given_up += 1
+            self.give_up(EMPTY_RESPONSE)
         else:
             self.answers += 1
             self.refused += answer.refused
         self.prompt_tokens += answer.prompt_tokens
         self.answer_tokens += answer.answer_tokens
+
+    def give_up(self, said: str) -> None:
+        """Count a question that gets no answer, and the last words about it."""
+        self.given_up += 1
+        self.said[said] += 1
 
     def way_out(self, section: str, parameters: Mapping[str, Any]) -> str:
         """What helps against the trouble that there was; `parameters` are those of the request."""
@@ -56,23 +65,23 @@ class Report:
                 "What came back is not OpenAI's JSON, but a web page, an error in words or an empty"
                 f" body: check {self.server}.base_url (it usually ends in /v1), and a proxy"
             )
-        if not any(kind.startswith("HTTP 4") for kind in self.said):
-            slow = f", or lower {self.server}.max_concurrency" if self.trouble[TIMEOUT] else ""
-            return f"Answers so far are kept: run again to ask for the rest{slow}"
-        advice = [
-            f"{self.server}.show_content: true shows what the server says. It may refuse a "
-            f"parameter of {section} (null leaves one out), or a text that is too long for it"
-        ]
         said = " ".join(self.said)
-        if "max_tokens" in parameters and "max_tokens" in said:
-            advice.append(
-                f"A model that refuses max_tokens takes {section}.max_answer_tokens: null and "
-                f"{section}.extra_parameters: {{max_completion_tokens: "
-                f"{parameters['max_tokens']}}}"
+        if "HTTP 4" not in said:
+            return (
+                "Answers so far are kept: run again to ask for the rest, of a slow server with a "
+                f"smaller {self.server}.max_concurrency"
             )
-        if "response_format" in parameters:
-            advice.append("A judge asks without response_format where structured_output is never")
-        return ". ".join(advice)
+        advice = (
+            f"{self.server}.show_content: true shows what the server says. It may refuse a text "
+            f"that is too long for it, or a parameter of {section} (null leaves one out; of a "
+            "judge structured_output: never leaves out response_format)"
+        )
+        if "max_tokens" in parameters and "max_tokens" in said:
+            advice += (
+                f". A model that refuses max_tokens takes {section}.max_answer_tokens: null and "
+                f"{section}.extra_parameters: {{max_completion_tokens: {parameters['max_tokens']}}}"
+            )
+        return advice
 
     def __str__(self) -> str:
         text = f"{self.answers:,} answers from {self.calls:,} calls"
@@ -101,31 +110,20 @@ class Budget:
         """
         self._runtime, self._answer_limit = runtime, answer_limit
         self._characters, self.prompt_tokens, self.answer_tokens = paid
-        self._counted_tokens = self.prompt_tokens
-
-    @property
-    def limited(self) -> bool:
-        """Whether there is a limit at all."""
-        return self._runtime.max_cost is not None or self._runtime.max_tokens is not None
-
-    @property
-    def priced(self) -> bool:
-        """Whether prices are known."""
-        return self._runtime.input_price is not None and self._runtime.output_price is not None
+        self.limited = runtime.max_cost is not None or runtime.max_tokens is not None
+        self.priced = runtime.input_price is not None and runtime.output_price is not None
 
     def count(self, characters: int, answer: Answer) -> None:
         """Count a call that was paid for; `characters` is the length of its prompt."""
         self.prompt_tokens += answer.prompt_tokens
         self.answer_tokens += answer.answer_tokens
-        if answer.prompt_tokens:
-            self._characters += characters
-            self._counted_tokens += answer.prompt_tokens
+        self._characters += characters if answer.prompt_tokens else 0
 
     def prompt_estimate(self, characters: int) -> int:
         """About how many tokens a prompt of `characters` characters has."""
         rate = 1 / CHARACTERS_PER_TOKEN
         if self._characters:
-            rate = self._counted_tokens / self._characters
+            rate = self.prompt_tokens / self._characters
         return round(characters * rate) + 1
 
     def reached(self, characters: int) -> str:

@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import Any
 
 from brido.endpoint.answers import FILTERED, Answer, FormatRefused, Question
-from brido.endpoint.budget import MALFORMED, TIMEOUT
+from brido.endpoint.budget import MALFORMED
 from brido.endpoint.responses import ErrorBody, Unreadable, read_response
 from brido.endpoint.settings import EndpointRuntime, api_key
 from brido.utils.errors import BridoError
@@ -28,7 +28,7 @@ with extra():
 _http: Any = import_module(DefaultAsyncHttpxClient.__mro__[1].__module__.partition(".")[0])
 # Bytes of a response; far more than any answer has.
 LONGEST_RESPONSE = 16 * 2**20
-_UNREACHABLE, _LOST = "server unreachable", "connection lost"
+_UNREACHABLE, _TIMEOUT = "server unreachable", "timeout"
 
 
 @dataclass(eq=False)
@@ -93,7 +93,7 @@ class Server:
             return self._refused(error, body)
         except openai.APIConnectionError as error:
             kind = _kind(error.__cause__)
-            raise CallFailed(kind, kind in {TIMEOUT, _UNREACHABLE}) from None
+            raise CallFailed(kind, kind in {_TIMEOUT, _UNREACHABLE}) from None
         except openai.OpenAIError as error:
             raise CallFailed(f"client error ({type(error).__name__})") from None
         self._answered = True
@@ -110,20 +110,17 @@ class Server:
         A prompt that the server's filter refuses is answered: asking again would change nothing.
         """
         status, error = refusal.status_code, ErrorBody(refusal.body)
-        said = self._describe(status, error, sent)
         if status == 400 and error.code.lower() in FILTERED:
             return Answer("", "content_filter", refused=True)
-        server = self._runtime.section
+        said, server = self._describe(status, error, sent), self._runtime.section
         shown = f"({said}; {server}.show_content: true shows what it says)"
         if "response_format" in error.names(sent) and not self._answered:
-            message = f"{self._section}: the server refuses the field response_format {shown}"
-            raise FormatRefused(message) from None
+            raise FormatRefused(
+                f"{self._section}: the server refuses the field response_format {shown}"
+            ) from None
         reason = ""
         if 300 <= status < 400:
-            reason = (
-                "redirects to another address, and nothing was sent there: name the right one in "
-                f"{server}.base_url"
-            )
+            reason = f"redirects, and nothing was sent there: correct {server}.base_url"
         elif status == 401 or (status == 403 and not self._answered):
             reason = (
                 "refused the key: set the environment variable that "
@@ -217,5 +214,5 @@ def _kind(error: BaseException | None) -> str:
     if isinstance(error, _http.ConnectError | _http.ConnectTimeout):
         return _UNREACHABLE
     if isinstance(error, TimeoutError | _http.TimeoutException):
-        return TIMEOUT
-    return _LOST
+        return _TIMEOUT
+    return "connection lost"

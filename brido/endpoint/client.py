@@ -70,10 +70,7 @@ class Client:
         self._answer_limit = answer_limit
         self.report = Report(runtime.section, runtime.replay)
         self.store = AnswerStore(store, must_exist=runtime.replay)
-        self.budget = self._budget()
-
-    def _budget(self) -> Budget:
-        return Budget(self._runtime, self._answer_limit, self.store.usage(self._model))
+        self.budget = Budget(runtime, answer_limit, self.store.usage(model))
 
     def __enter__(self) -> Self:
         return self
@@ -106,7 +103,7 @@ class Client:
         if self._runtime.replay or not plan.missing:
             return
         # The openai package takes a second to import, and a replay needs none.
-        from brido.endpoint.asking import Asking, in_a_loop
+        from brido.endpoint.asking import Asking
 
         def waiting() -> None:
             say(f"{self._section}: another run is asking {self._model.name}: waiting until it ends")
@@ -114,10 +111,11 @@ class Client:
         shown = progress(f"ask {self._model.name}", len(plan.missing), "answers")
         with self.store.lock(f"openai {self._model.name}", waiting), shown as bar:
             # Another run may have paid for some of them meanwhile.
-            self.budget = self._budget()
+            paid = self.store.usage(self._model)
+            self.budget = Budget(self._runtime, self._answer_limit, paid)
             missing = [one for one in plan.missing if one.sample not in self.store.samples(one.key)]
             how = (self._runtime, self._section, self.store, self.budget, self.report, bar.advance)
-            in_a_loop(Asking(*how).run(missing))
+            Asking(*how).run(missing)
 
     def answers(self, key: str, samples: int) -> dict[int, Answer]:
         """What is kept for a question's key: answers by sample number, below `samples`."""

@@ -142,16 +142,6 @@ def test_only_answered_questions_move_the_bar(asking):
     assert sum(moved) == len(TEXTS) - 1
 
 
-def test_waiting_for_a_server_is_said_once(asking, capfd, monkeypatch):
-    monkeypatch.setattr("brido.endpoint.asking._SILENCE", 0.2)
-    with BadEndpoint() as server:
-        pass
-    with pytest.raises(BridoError, match="patience_seconds"):
-        asking(server, TEXTS, patience_seconds=1.0)
-    said = capfd.readouterr().err
-    assert said.count("server unreachable): asking again for 1 s") == 1
-
-
 def test_an_answer_as_long_as_its_limit_was_cut_whatever_the_server_says(asking):
     with BadEndpoint(tokens=(20, 64)) as server:
         for limit, ended in ((64, False), (65, True)):
