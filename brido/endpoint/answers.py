@@ -10,8 +10,6 @@ from typing import Any
 from brido.utils.errors import BridoError
 
 Message = Mapping[str, str]
-
-
 # The finish_reason of a response that was paid for and holds no answer: only what it took is kept.
 NO_ANSWER = "no_answer"
 # How servers say that an answer came to its own end, was cut at a limit, or stopped by a filter.

@@ -78,7 +78,7 @@ class Asking:
         finally:
             # After Ctrl-C too: answers that a stopped worker was about to commit.
             self._store.append(self._rows)
-            await self._server.close()
+            await self._server.client.close()
         for end in (*ends, self._stop):
             if isinstance(end, Exception):
                 raise end
@@ -109,10 +109,10 @@ class Asking:
                 answer = await self._server.ask(question)
             except CallFailed as failure:
                 if failure.overloaded:
-                    self._check_silence(failure.said)
+                    self._check_silence(str(failure))
                 patient = time.monotonic() - started < self._runtime.patience_seconds
                 if not (failure.overloaded and patient):
-                    self._give_up(question, failure.said)
+                    self._give_up(question, str(failure))
                     return
                 await asyncio.sleep(min(_PAUSE, self._runtime.patience_seconds))
             else:

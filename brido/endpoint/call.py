@@ -9,7 +9,7 @@ servers quote prompts and keys.
 import asyncio
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
@@ -28,28 +28,30 @@ with extra():
 _http: Any = import_module(DefaultAsyncHttpxClient.__mro__[1].__module__.partition(".")[0])
 # Bytes of a response; far more than any answer has.
 LONGEST_RESPONSE = 16 * 2**20
-_UNREACHABLE, _TIMEOUT = "server unreachable", "timeout"
+_AWAY = ("server unreachable", "timeout")
 
 
-@dataclass(eq=False)
 class CallFailed(Exception):
     """A question that got no answer in all its attempts.
 
-    `said`: what happened, with the HTTP status and the server's error code. `overloaded`: the
-    server asks to slow down or is away, and the call itself may be right.
+    `overloaded`: the server asks to slow down or is away, and the call itself may be right.
     """
 
-    said: str
-    overloaded: bool = False
+    def __init__(self, said: str, overloaded: bool) -> None:
+        """said: what happened, with the HTTP status and the server's error code."""
+        super().__init__(said)
+        self.overloaded = overloaded
 
 
 class Server:
-    """An OpenAI-compatible server; `attempted(kind)` hears of every attempt: its trouble or ""."""
+    """A server that answers questions, for one run; `attempted` hears of every attempt's trouble.
+
+    A server that needs no key gets a placeholder.
+    """
 
     def __init__(
         self, runtime: EndpointRuntime, section: str, attempted: Callable[[str], None]
     ) -> None:
-        """Make a client for `runtime.base_url`; a server that needs no key gets a placeholder."""
         self._runtime, self._section = runtime, section
         self._key = api_key(runtime)
         self._answered = False
@@ -57,7 +59,7 @@ class Server:
         # twice on a kept connection, its copy is taken for the answer to the next question, and
         # every later answer silently moves on. A handshake is cheap beside that.
         headers = {"Connection": "close", "Accept-Encoding": "identity"}
-        self._client = openai.AsyncOpenAI(
+        self.client = openai.AsyncOpenAI(
             api_key=self._key or "none",
             base_url=runtime.base_url or "https://api.openai.com/v1",
             timeout=runtime.timeout_seconds,
@@ -67,11 +69,7 @@ class Server:
         )
         if runtime.base_url:
             # The package sends OPENAI_ORG_ID and OPENAI_PROJECT_ID to any server.
-            self._client.organization = self._client.project = None
-
-    async def close(self) -> None:
-        """Close the client."""
-        await self._client.close()
+            self.client.organization = self.client.project = None
 
     async def ask(self, question: Question) -> Answer:
         """Return the answer to a question; one that a filter refuses is an answer without words.
@@ -84,7 +82,7 @@ class Server:
         if "seed" in body:
             body["seed"] += question.sample
         try:
-            response = await self._client.chat.completions.with_raw_response.create(
+            response = await self.client.chat.completions.with_raw_response.create(
                 model=question.model.name,
                 messages=list(question.messages),  # type: ignore[arg-type]
                 extra_body=body,
@@ -93,16 +91,15 @@ class Server:
             return self._refused(error, body)
         except openai.APIConnectionError as error:
             kind = _kind(error.__cause__)
-            raise CallFailed(kind, kind in {_TIMEOUT, _UNREACHABLE}) from None
+            raise CallFailed(kind, kind in _AWAY) from None
         except openai.OpenAIError as error:
-            raise CallFailed(f"client error ({type(error).__name__})") from None
+            raise CallFailed(f"client error ({type(error).__name__})", False) from None
         self._answered = True
         answer: Answer = response.http_response.extensions["answer"]
         limit = body.get("max_tokens", body.get("max_completion_tokens"))
-        if answer.ended and limit == answer.answer_tokens:
-            # Some servers say "stop" of an answer that was cut at its limit.
-            return replace(answer, finish_reason="length")
-        return answer
+        # Some servers say "stop" of an answer that was cut at its limit.
+        cut = answer.ended and limit == answer.answer_tokens
+        return replace(answer, finish_reason="length") if cut else answer
 
     def _refused(self, refusal: openai.APIStatusError, sent: Mapping[str, Any]) -> Answer:
         """Raise the error that a server's status is: of this call alone, or of all calls.
@@ -113,28 +110,26 @@ class Server:
         if status == 400 and error.code.lower() in FILTERED:
             return Answer("", "content_filter", refused=True)
         said, server = self._describe(status, error, sent), self._runtime.section
-        shown = f"({said}; {server}.show_content: true shows what it says)"
+        end = f" ({said}; {server}.show_content: true shows what it says)"
         if "response_format" in error.names(sent) and not self._answered:
             raise FormatRefused(
-                f"{self._section}: the server refuses the field response_format {shown}"
+                f"{self._section}: the server refuses the field response_format{end}"
             ) from None
-        reason = ""
+        reasons = {
+            401: f"refused the key: set the environment variable that {server}.api_key_env names "
+            "(null: OPENAI_API_KEY, for OpenAI alone)",
+            402: "says that the account's quota is used up; answers so far are kept",
+            404: f"does not know this address or model: check {server}.base_url (it usually ends "
+            f"in /v1) and {self._section}.model",
+        }
         if 300 <= status < 400:
-            reason = f"redirects, and nothing was sent there: correct {server}.base_url"
-        elif status == 401 or (status == 403 and not self._answered):
-            reason = (
-                "refused the key: set the environment variable that "
-                f"{server}.api_key_env names (null: OPENAI_API_KEY, for OpenAI alone)"
-            )
-        elif status == 404:
-            reason = (
-                f"does not know this address or model: check {server}.base_url (it usually ends "
-                f"in /v1) and {self._section}.model"
-            )
-        elif status == 402 or error.code == "insufficient_quota":
-            reason = "says that the account's quota is used up; answers so far are kept"
-        if reason:
-            raise BridoError(f"{self._section}: the server {reason} {shown}") from None
+            reasons[status] = f"redirects, and nothing was sent there: correct {server}.base_url"
+        if not self._answered:
+            reasons[403] = reasons[401]
+        if error.code == "insufficient_quota":
+            reasons[status] = reasons[402]
+        if status in reasons:
+            raise BridoError(f"{self._section}: the server {reasons[status]}{end}") from None
         raise CallFailed(said, status in {408, 429, 503, 504, 529}) from None
 
     def _describe(self, status: int, error: ErrorBody, sent: Mapping[str, Any]) -> str:
@@ -169,11 +164,11 @@ class _WholeResponses(DefaultAsyncHttpxClient):
         except (TimeoutError, Unreadable, _http.HTTPError) as error:
             kind = _kind(error)
             self._attempted(kind)
-            if isinstance(error, TimeoutError):
-                raise _http.ReadTimeout(kind, request=request) from None
-            if isinstance(error, Unreadable):
-                raise _http.RemoteProtocolError(kind, request=request) from error
-            raise
+            if isinstance(error, _http.HTTPError):
+                raise
+            timed_out = isinstance(error, TimeoutError)
+            wrapped = _http.ReadTimeout if timed_out else _http.RemoteProtocolError
+            raise wrapped(kind, request=request) from error
         self._attempted(f"HTTP {response.status_code}" if response.status_code >= 300 else "")
         return response
 
@@ -198,13 +193,8 @@ class _WholeResponses(DefaultAsyncHttpxClient):
                 if error.status is None:
                     raise Unreadable from None
                 status = error.status
-        return _http.Response(
-            status,
-            headers=response.headers,
-            content=bytes(content),
-            request=request,
-            extensions=found,
-        )
+        how = {"headers": response.headers, "content": bytes(content), "extensions": found}
+        return _http.Response(status, request=request, **how)
 
 
 def _kind(error: BaseException | None) -> str:
@@ -212,7 +202,6 @@ def _kind(error: BaseException | None) -> str:
     if isinstance(error, Unreadable) or isinstance(getattr(error, "__cause__", None), Unreadable):
         return MALFORMED
     if isinstance(error, _http.ConnectError | _http.ConnectTimeout):
-        return _UNREACHABLE
-    if isinstance(error, TimeoutError | _http.TimeoutException):
-        return _TIMEOUT
-    return "connection lost"
+        return _AWAY[0]
+    timed_out = isinstance(error, TimeoutError | _http.TimeoutException)
+    return _AWAY[1] if timed_out else "connection lost"

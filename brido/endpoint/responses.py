@@ -88,40 +88,28 @@ def _parsed(content: bytes) -> Any:
 
 
 def _choice(choice: Any) -> tuple[str, str, bool]:
-    """Text, finish reason and whether the model refuses."""
+    """Text, finish reason and whether the model refuses.
+
+    Raises:
+        Exception: its content is neither a text nor parts of one.
+    """
     message = choice["message"] if "message" in choice else {"content": choice["text"]}
-    texts, refuses = _texts(message.get("content"))
+    content, text, refused = message.get("content"), "", bool(message.get("refusal"))
+    for part in [content] if isinstance(content, str | Mapping) else content or []:
+        part = {"text": part} if isinstance(part, str) else part
+        kind = str(part.get("type", "text"))
+        refused |= kind == "refusal"
+        # Parts of other kinds are thoughts.
+        text += (part["text"] or "") if kind in {"text", "output_text"} else ""
     # A gateway whose server breaks off sends what came so far, with the error beside it.
     reason = str(choice.get("finish_reason") or ("error" if choice.get("error") else ""))
     # OpenRouter says "stop" of answers that were cut, and the provider's own word beside it.
     native = str(choice.get("native_finish_reason") or "")
     if native.lower() in CUT:
         reason = native
-    if not any(texts) and (message.get("tool_calls") or message.get("function_call")):
+    if not text and (message.get("tool_calls") or message.get("function_call")):
         reason = "tool_calls"
-    refused = refuses or bool(message.get("refusal")) or reason.lower() in FILTERED
-    return "".join(texts), reason, refused
-
-
-def _texts(content: Any) -> tuple[list[str], bool]:
-    """The texts of a message, and whether a part of it is a refusal; thoughts are left out.
-
-    Raises:
-        TypeError: it is neither a text nor parts of one.
-    """
-    if content is None:
-        return [], False
-    texts, refused = [], False
-    for part in [content] if isinstance(content, str | Mapping) else list(content):
-        kind = "text" if isinstance(part, str) else str(part.get("type", "text"))
-        if kind == "refusal":
-            refused = True
-        elif kind in {"text", "output_text"}:
-            text = part if isinstance(part, str) else part["text"]
-            if not isinstance(text, str | None):
-                raise TypeError
-            texts.append(text or "")
-    return texts, refused
+    return text, reason, refused or reason.lower() in FILTERED
 
 
 def _tokens_paid(usage: Any) -> tuple[int, int]:

@@ -26,17 +26,17 @@ def _sendable(parameters: dict[str, Any]) -> dict[str, Any]:
 
 def _address(url: str) -> str:
     """The URL as it was written, if it is one: pydantic's own type would rewrite it."""
+    if "@" in url:  # messages would show a password
+        raise ValueError(
+            "a user and a password do not belong into the address: name the environment variable "
+            "with the key in api_key_env"
+        )
     try:
         port = TypeAdapter(HttpUrl).validate_python(url).port
     except ValueError:
         port = None
-    # A query would end up in front of the path of a call; messages would show a password.
-    if not port or not re.fullmatch(r"https?://[^\s/{}?#@]+(/[^\s?#]*)?", url):
-        if "@" in url:
-            raise ValueError(
-                "a user and a password do not belong into the address: name the environment "
-                "variable with the key in api_key_env"
-            )
+    # A query would end up in front of the path of a call.
+    if not port or not re.fullmatch(r"https?://[^\s/{}?#]+(/[^\s?#]*)?", url):
         raise ValueError(
             f"{quoted(url)} is not an address: write http://HOST:PORT/v1, without a query (Azure: "
             "https://NAME.openai.azure.com/openai/v1)"
@@ -141,32 +141,24 @@ def runtime_problems(runtime: EndpointRuntime) -> list[str]:
         )
     if runtime.dry_run and runtime.replay:
         problems.append(f"{runtime.section}: set dry_run or replay, not both")
-    return problems + _key_problems(runtime)
-
-
-def _key_problems(runtime: EndpointRuntime) -> list[str]:
-    """What is wrong with the server's key; no value of a secret is shown."""
     name = _key_variable(runtime)
-    if name is None:
-        return []
-    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+    if name is not None and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
         # The value may be the key itself, so it is not shown.
-        return [
+        problems.append(
             f"{runtime.section}.api_key_env: write the name of an environment variable. Never "
             "write the key itself into params.yaml"
-        ]
-    problem, key = "", os.environ.get(name)
-    if not key:
-        problem = "is not set"
-    elif not re.fullmatch(r"[!-~]+", key):
-        problem = "contains a line break, a space or a character outside ASCII"
-    if not problem or runtime.dry_run or runtime.replay:
-        return []
-    own = f"; for another server than OpenAI set {runtime.section}.base_url"
-    return [
-        f"the environment variable {name}, which holds the server's key, {problem}"
-        f"{'' if runtime.base_url else own}"
-    ]
+        )
+    elif (
+        name is not None
+        and not (runtime.dry_run or runtime.replay)
+        and not re.fullmatch(r"[!-~]+", os.environ.get(name, ""))
+    ):
+        problems.append(
+            f"the environment variable {name}, which holds the server's key, is not set, or "
+            "contains a line break, a space or a character outside ASCII; for another server "
+            f"than OpenAI set {runtime.section}.base_url"
+        )
+    return problems
 
 
 def api_key(runtime: EndpointRuntime) -> str | None:
