@@ -128,40 +128,9 @@ OF_CANDIDATES = [
 ]
 
 
-def gaps(seed: int, count: int) -> Iterator[list[dict[str, Any]]]:
-    """Rows of tables of candidates with lists cut, nulls put in, documents missing or doubled."""
-    draw = random.Random(seed)
-    for _ in range(count):
-        rows = [
-            {"id": f"train-{n}", "candidates": [f"a {n}", "b", f"c {n}", "d"],
-             "search_scores": [0.0] * 4, "ended": [True] * 4}
-            for n in range(18)
-        ]  # fmt: skip
-        row = draw.choice(rows)
-        kind = draw.choice(["cut", "null", "none", "missing", "twice", "moved", "longer"])
-        column = draw.choice(CANDIDATES.names[1:])
-        if kind == "cut":
-            row[column] = row[column][: draw.randrange(4)]
-        elif kind == "null":
-            column = draw.choice(["candidates", "ended"])
-            row[column] = [*row[column][:-1], None]
-        elif kind == "none":
-            row[draw.choice(CANDIDATES.names)] = None
-        elif kind == "missing":
-            row["id"] = "nobody"
-        elif kind == "twice":
-            rows.append(row)
-        elif kind == "moved":
-            rows.append(rows.pop(0))
-        else:
-            row[column] = row[column] * 2
-        yield rows
-
-
 def write_loosely(path: Path, rows: list[dict[str, Any]]) -> None:
     """A table of candidates as any other program may write it: nulls are no error there."""
     schema = pa.schema([field.with_nullable(True) for field in CANDIDATES])
-    path.parent.mkdir(parents=True, exist_ok=True)
     pq.write_table(pa.Table.from_pylist(rows, schema=schema), path)
 
 

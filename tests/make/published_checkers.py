@@ -1,8 +1,9 @@
 """What the repositories and archives of MiniCheck and QAFactEval hold, as far as it is known.
 
-As published_checkpoints.py: nothing was downloaded; `seen` says which public text states a fact,
-`taken` what follows from the program that wrote the files. The keys and the dtypes of the weights
-stand in no public text that was found, and neither does the name of MiniCheck's file of weights.
+Nothing was downloaded. MiniCheck: Liyan06/MiniCheck's inference.py and cards. QAFactEval:
+salesforce/QAFactEval's and danieldeutsch/qaeval's code; AllenNLP's archive for questions,
+transformers 3's for the others. What stands in no public text follows from the program that wrote
+the files.
 """
 
 from dataclasses import dataclass
@@ -24,13 +25,10 @@ class PublishedChecker:
     extra: tuple[str, ...]
     config: dict[str, Any]
     tokenizer: dict[str, Any]
-    seen: str
-    taken: str
 
 
 _TOKENIZER = ("tokenizer_config.json", "special_tokens_map.json")
 _WITH_TOKENIZER = ("config.json", "tokenizer.json", *_TOKENIZER)
-_TRAINER = "save_pretrained of transformers 4.3x, float32"
 _BOTH = ("model.safetensors", "pytorch_model.bin")
 # Written where it was trained, and read on another machine.
 _ELSEWHERE = {
@@ -59,12 +57,6 @@ MINICHECK = {
             "torch_dtype": "float32",
         },
         tokenizer={"extra_ids": 100, "model_max_length": 512, "legacy": True, **_ELSEWHERE},
-        seen="Liyan06/MiniCheck's inference.py: lytang/MiniCheck-Flan-T5-Large by "
-        "AutoModelForSeq2SeqLM, tokens 3 and 209, 2,048 tokens; the card: tuned from "
-        "google/flan-t5-large; FamiliarTools' export of it to ONNX names the files; copies of "
-        "flan-t5-large's config.json say that embeddings are not tied, and 32,128 entries",
-        taken=f"{_TRAINER}: as safetensors without the copies of `shared`, pickled with them; "
-        "Flan-T5's own prefixes in task_specific_params",
     ),
     "roberta": PublishedChecker(
         files=_WITH_TOKENIZER,
@@ -72,10 +64,6 @@ MINICHECK = {
         extra=("roberta.embeddings.position_ids",),
         config=_CLASSIFIER,
         tokenizer={"model_max_length": 512, "trim_offsets": True, **_ELSEWHERE},
-        seen="Liyan06/MiniCheck's inference.py: lytang/MiniCheck-RoBERTa-Large by "
-        "AutoModelForSequenceClassification with two labels, 512 tokens, </s> between chunk and "
-        "claim; the card: tuned from AlignScore's RoBERTa",
-        taken=f"{_TRAINER}; position_ids from before 4.31",
     ),
     "deberta": PublishedChecker(
         files=(*_WITH_TOKENIZER, "added_tokens.json"),
@@ -93,9 +81,6 @@ MINICHECK = {
             "vocab_type": "spm",
             **_ELSEWHERE,
         },
-        seen="Liyan06/MiniCheck's inference.py: lytang/MiniCheck-DeBERTa-v3-Large as RoBERTa's, "
-        "2,048 tokens",
-        taken=f"{_TRAINER}; DeBERTa-v3's own settings; its sentencepiece file is not imitated",
     ),
 }
 
@@ -111,11 +96,6 @@ QAFACTEVAL = {
         extra=(),
         config={"model": {"type": "question_generation", "model_name": "facebook/bart-large"}},
         tokenizer={},
-        seen="danieldeutsch/qaeval: the model registers BartForConditionalGeneration as `bart`, "
-        "from facebook/bart-large with two more entries; requirements: torch 1.6, transformers "
-        "3.0.2, allennlp 1.1",
-        taken="AllenNLP's archive of config.json, weights.th and vocabulary/; transformers 3.0.2 "
-        "had no lm_head, and its embeddings stay tied when they grow",
     ),
     "answering": PublishedChecker(
         files=("config.json", "vocab.txt", *_TOKENIZER, "training_args.bin"),
@@ -128,11 +108,6 @@ QAFACTEVAL = {
             "full_tokenizer_file": None,
             **_ELSEWHERE,
         },
-        seen="salesforce/QAFactEval's download_models.sh: model.zip; qaeval's answering: an "
-        "electra with do_lower_case; another project checks for config.json, pytorch_model.bin "
-        "and vocab.txt",
-        taken="run_squad.py of transformers 2 or 3; ELECTRA-large's embeddings are as wide as its "
-        "layers, so no embeddings_project",
     ),
     "lerc_quip": PublishedChecker(
         files=("config.json", "vocab.json", "merges.txt", *_TOKENIZER),
@@ -144,9 +119,5 @@ QAFACTEVAL = {
         ),
         config={"gradient_checkpointing": False, "problem_type": "regression"},
         tokenizer={"add_prefix_space": False, "errors": "replace", **_ELSEWHERE},
-        seen="salesforce/QAFactEval's lerc_quip.py: AutoModelForSequenceClassification, one label, "
-        "512 tokens; another project checks for config.json, pytorch_model.bin, vocab.json and "
-        "merges.txt",
-        taken="RoBERTa-large's layout of transformers 3 and 4",
     ),
 }

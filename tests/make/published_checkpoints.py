@@ -1,8 +1,8 @@
 """What the repositories of the checkpoints that presets name hold, as far as loading depends on it.
 
-The test hub imitates these files, not what `save_pretrained` of today writes. Nothing here was
-downloaded: `seen` says which public text states a fact, `taken` what stands in no text that was
-found and follows from the program that wrote the files.
+The test hub imitates these files, not what `save_pretrained` of today writes. Nothing was
+downloaded: huggingface/transformers issues 3108 and 13164, pull requests 6340, 36572 and 36844, and
+yixinL7/BRIO's examples/hf.py state the facts; the rest follows from the programs that wrote them.
 """
 
 from dataclasses import dataclass
@@ -49,18 +49,10 @@ class Published:
     own_generation: bool
     generation: dict[str, Any]
     config: dict[str, Any]
-    seen: str
-    taken: str
     weights: tuple[str, ...] = ("pytorch_model.bin",)
     without: tuple[str, ...] = ()
     dtype: str = "float32"
 
-
-BRIO_OF_2022 = (
-    "save_pretrained of transformers 4.9 to 4.18 wrote one pickled state dict with every tied "
-    "tensor, left out PEGASUS's positions (`_keys_to_ignore_on_save`), and knew no "
-    "generation_config.json"
-)
 
 PUBLISHED = {
     "google/pegasus-xsum": Published(
@@ -69,11 +61,6 @@ PUBLISHED = {
         own_generation=True,
         generation=PEGASUS_GENERATION,
         config=_OLD_PEGASUS,
-        seen="huggingface/transformers issue 13164 lists the keys: final_logits_bias and no "
-        "lm_head; pull request 36844: the positions come from the initialisation; pull request "
-        "6340: the files, tokenizer_config.json holds the longest source; a copy of config.json in "
-        "a public repository",
-        taken="the copies of the embeddings, which torch.save of 2020 writes",
     ),
     "facebook/bart-large-cnn": Published(
         weights=("model.safetensors",),
@@ -82,11 +69,6 @@ PUBLISHED = {
         own_generation=True,
         generation=BART_GENERATION,
         config=_OLD_BART,
-        seen="huggingface/transformers pull request 36572: the file has "
-        "model.decoder.embed_tokens.weight alone of the tied tensors; keras-team/keras-hub issue "
-        "3003: no shared.weight; huggingface/transformers issue 3108: no embedding of <mask>",
-        taken="final_logits_bias is there, as in the pickled file that it was converted from; no "
-        "tokenizer_config.json",
     ),
     "Yale-LILY/brio-xsum-cased": Published(
         without=_SINUSOIDS,
@@ -94,19 +76,12 @@ PUBLISHED = {
         own_generation=False,
         generation=PEGASUS_GENERATION,
         config=_OLD_PEGASUS,
-        seen="yixinL7/BRIO's examples/hf.py: PegasusForConditionalGeneration with its tokenizer, "
-        "512 source tokens, and `generate` without settings",
-        taken=BRIO_OF_2022,
     ),
     "Yale-LILY/brio-cnndm-uncased": Published(
         tokenizer=("vocab.json", "merges.txt", "tokenizer_config.json", "special_tokens_map.json"),
         own_generation=False,
         generation=BART_GENERATION,
         config=_OLD_BART,
-        seen="yixinL7/BRIO's examples/hf.py: BartForConditionalGeneration with its tokenizer, 1024 "
-        "source tokens, lower-cased, and `generate` without settings; issue 2: 50264 embeddings of "
-        "50265 tokens",
-        taken=BRIO_OF_2022,
     ),
     "Qwen/Qwen3-1.7B": Published(
         weights=("model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"),
@@ -115,9 +90,5 @@ PUBLISHED = {
         generation={"do_sample": True, "temperature": 0.6, "top_k": 20, "top_p": 0.95},
         dtype="bfloat16",
         config={"tie_word_embeddings": True},
-        seen="huggingface/candle pull request 2930: an output layer is read from the file although "
-        "the settings tie it, with the same numbers",
-        taken="the second shard holds the output layer; the chat template stands in "
-        "tokenizer_config.json; vocab.json and merges.txt beside tokenizer.json are not needed",
     ),
 }

@@ -24,21 +24,15 @@ _LED = {"max_encoder_position_embeddings": 64, "max_decoder_position_embeddings"
 FAMILIES = {
     "bart": ("Bart", "ForConditionalGeneration", _BART | {"max_position_embeddings": 64}),
     "bigbird_pegasus": ("BigBirdPegasus", "ForConditionalGeneration", _BART),
-    "blenderbot-small": ("BlenderbotSmall", "ForConditionalGeneration", _BART),
     "led": ("LED", "ForConditionalGeneration", _BART | _LED | {"attention_window": 4}),
     "longt5": ("LongT5", "ForConditionalGeneration", _T5 | {"local_radius": 4}),
     "m2m_100": ("M2M100", "ForConditionalGeneration", _BART),
     "marian": ("Marian", "MTModel", _BART),
     "mt5": ("MT5", "ForConditionalGeneration", _T5),
-    "mvp": ("Mvp", "ForConditionalGeneration", _BART),
-    "nllb-moe": ("NllbMoe", "ForConditionalGeneration", _BART | _EXPERTS),
     "pegasus": ("Pegasus", "ForConditionalGeneration", _BART),
     "pegasus_x": ("PegasusX", "ForConditionalGeneration", _BART),
-    "plbart": ("PLBart", "ForConditionalGeneration", _BART),
     "switch_transformers": ("SwitchTransformers", "ForConditionalGeneration", _T5 | _EXPERTS),
-    "umt5": ("UMT5", "ForConditionalGeneration", _T5),
     "gpt_neox": ("GPTNeoX", "ForCausalLM", _WORDS | _LAYERS | {"intermediate_size": 16}),
-    "gpt_neox_japanese": ("GPTNeoXJapanese", "ForCausalLM", _WORDS | _LAYERS),
 }  # fmt: skip
 
 

@@ -21,11 +21,8 @@ from tiny_chat import END, TEXT_END, THINKING, chat_tokenizer
 from tokenizers import ByteLevelBPETokenizer
 from tokenizers.processors import RobertaProcessing
 from transformers import (
-    AutoTokenizer,
     BartConfig,
     BartForConditionalGeneration,
-    MBartConfig,
-    MBartForConditionalGeneration,
     PegasusConfig,
     PegasusForConditionalGeneration,
     PreTrainedModel,
@@ -235,33 +232,6 @@ def t5(folder: Path) -> Path:
         decoder_start_token_id=0, pad_token_id=0, eos_token_id=1,
     )  # fmt: skip
     generation = {"decoder_start_token_id": 0, "pad_token_id": 0, "eos_token_id": 1}
-    _save(T5ForConditionalGeneration(config), folder, generation)
-    return folder
-
-
-def mbart(folder: Path) -> Path:
-    """An mBART-50 tuned for English: a language code begins every text, the end token decoding."""
-    folder.mkdir(parents=True)
-    _sentencepiece(folder / "sentencepiece.bpe.model", unk_id=0, bos_id=1, eos_id=2, pad_id=-1)
-    settings = {
-        "model_max_length": 512, "tokenizer_class": "MBart50Tokenizer",
-        "src_lang": "en_XX", "tgt_lang": "en_XX",
-    }  # fmt: skip
-    (folder / "tokenizer_config.json").write_text(json.dumps(settings))
-    tokenizer = AutoTokenizer.from_pretrained(folder)
-    english = tokenizer.convert_tokens_to_ids("en_XX")
-    config = MBartConfig(
-        vocab_size=len(tokenizer),
-        max_position_embeddings=512,
-        decoder_start_token_id=2,
-        **_BART_IDS,
-        **_SIZES,
-    )
-    generation = _BART_IDS | {"decoder_start_token_id": 2, "forced_bos_token_id": english}
-    _save(MBartForConditionalGeneration(config), folder, generation)
-    return folder
-
-
-def _save(model: PreTrainedModel, folder: Path, generation: dict[str, Any]) -> None:
-    model.save_pretrained(folder)
+    T5ForConditionalGeneration(config).save_pretrained(folder)
     (folder / "generation_config.json").write_text(json.dumps(generation))
+    return folder
