@@ -112,18 +112,20 @@ class Sensitivity:
 
     def sentence(self, name: str, whose: str = "your own summaries") -> str:
         """What the check sees, in one sentence; of fewer than five errors nothing is said."""
-        known = {kind: self.noticed[kind] for kind in THAT_MATTER}
-        shares = {kind: share for kind, share in known.items() if share.of >= _FEWEST}
-        calls = f"it calls {self.unsupported} of {whose} unsupported" if self.unsupported.of else ""
-        if not shares:
-            told = f"{name} was asked of fewer than {_FEWEST} wrong facts of each kind"
-        else:
-            seen = [_told(kind, share) for kind, share in shares.items() if share.value > HALF]
-            unseen = [_told(kind, share) for kind, share in shares.items() if share.value <= HALF]
-            told = f"{name} sees {_listed(seen)}" if seen else f"{name} does not see"
-            if unseen:
-                told += f", not {_listed(unseen)}" if seen else f" {_listed(unseen)}"
-        return "; ".join(filter(None, [told, calls]))
+        kinds = [kind for kind in THAT_MATTER if self.noticed[kind].of >= _FEWEST]
+        seen = self._listed([kind for kind in kinds if self.sees(kind)])
+        unseen = self._listed([kind for kind in kinds if not self.sees(kind)])
+        told = f"{name} was asked of fewer than {_FEWEST} wrong facts of each kind"
+        if kinds:
+            told = f"{name} sees {seen}" if seen else f"{name} does not see {unseen}"
+            told += f", not {unseen}" if seen and unseen else ""
+        if self.unsupported.of:
+            told += f"; it calls {self.unsupported} of {whose} unsupported"
+        return told
+
+    def _listed(self, kinds: Sequence[str]) -> str:
+        told = [f"{kind.removesuffix('s')}s ({self.noticed[kind]})" for kind in kinds]
+        return " and ".join(filter(None, [", ".join(told[:-1]), *told[-1:]]))
 
     def plain(self) -> dict[str, Any]:
         """As a JSON file has it; `from_plain` reads it."""
@@ -138,14 +140,6 @@ class Sensitivity:
         """What `plain` has written."""
         noticed = {kind: Share.from_plain(plain["noticed"][kind]) for kind in KINDS}
         return cls(noticed, *(Share.from_plain(plain[name]) for name in _REFERENCES))
-
-
-def _told(kind: str, share: Share) -> str:
-    return f"{kind if kind.endswith('s') else f'{kind}s'} ({share})"
-
-
-def _listed(words: Sequence[str]) -> str:
-    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]])) if words else ""
 
 
 def sensitivity(
@@ -227,20 +221,11 @@ def table_of(found: Mapping[str, Sensitivity]) -> list[list[str]]:
         >>> table_of({"blind": found})[-1]
         ['called unsupported', '0 % [0, 66] of 2']
     """
-    rows = [["planted, and noticed by", *found]]
-    for kind in KINDS:
-        shares = [one.noticed[kind] for one in found.values()]
-        if any(share.of for share in shares):
-            rows.append([kind, *map(_cell, shares)])
-    untouched = {
-        "called unsupported": [one.unsupported for one in found.values()],
-        "called not whole": [one.not_whole for one in found.values()],
-    }
-    return rows + [
-        [name, *map(_cell, shares)]
-        for name, shares in untouched.items()
-        if any(share.of for share in shares)
-    ]
+    shares = {kind: [one.noticed[kind] for one in found.values()] for kind in KINDS}
+    shares["called unsupported"] = [one.unsupported for one in found.values()]
+    shares["called not whole"] = [one.not_whole for one in found.values()]
+    rows = [[name, *map(_cell, own)] for name, own in shares.items() if any(one.of for one in own)]
+    return [["planted, and noticed by", *found], *rows]
 
 
 def _cell(share: Share) -> str:

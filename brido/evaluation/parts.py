@@ -81,33 +81,22 @@ class Measurer:
         inputs = read_inputs(self._corpus, self._decoded, rows=rows)
         found = self._metric.measure(inputs, self._settings, self._progress, self._runtime)
         table = [
-            {"id": identity, **row, "detail": _json(detail)}
+            {
+                "id": identity,
+                **row,
+                "detail": json.dumps(detail, ensure_ascii=False, sort_keys=True),
+            }
             for identity, row, detail in zip(inputs.ids, found.rows, found.details, strict=True)
         ]
         counts = {**found.counts, "n": len(table)}
         return table, {"signature": found.signature, "counts": counts}
 
 
-def _json(detail: Any) -> str:
-    return json.dumps(detail, ensure_ascii=False, sort_keys=True)
-
-
 def join_signatures(parts: list[dict[str, Any]]) -> dict[str, Any]:
-    """The signature of the whole table, with its counts summed.
-
-    Raises:
-        BridoError: parts were measured in different ways, as by other versions of a package.
-    """
-    first = parts[0]["signature"]
-    for part in parts:
-        if part["signature"] != first:
-            raise BridoError(
-                f"parts of a table were measured in different ways ({_json(first)} and "
-                f"{_json(part['signature'])}): install the same packages on all machines, remove "
-                ".brido/work/evaluate, and run again"
-            )
+    """The signature of the whole table, which its parts share, with their counts summed."""
     names = parts[0]["counts"]
-    return first | {name: sum(part["counts"][name] for part in parts) for name in names}
+    counts = {name: sum(part["counts"][name] for part in parts) for name in names}
+    return parts[0]["signature"] | counts
 
 
 def join_metrics(

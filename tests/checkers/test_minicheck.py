@@ -115,11 +115,6 @@ def test_where_a_chunk_is_too_long_its_end_is_cut_and_the_claim_kept(folders, ki
     assert ids[:16] == whole[:16]
 
 
-def test_a_line_s_end_stays_in_a_chunk(folders):
-    checker = MiniCheck.load(str(folders["t5"]), device="cpu")
-    assert checker._chunks("W0 w1.\nW2 w3. W4 w5.\n\nW1 w2.") == ["W0 w1.\nW2 w3. W4 w5.\nW1 w2."]
-
-
 def test_what_was_answered_is_not_asked_again(folders, tmp_path, monkeypatch):
     store = tmp_path / "answers.sqlite"
     checker = MiniCheck.load(str(folders["t5"]), device="cpu", batch_tokens=40, store=store)

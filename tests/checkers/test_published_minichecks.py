@@ -71,42 +71,20 @@ def test_a_published_repository_says_what_its_model_says(tmp_path, kind, file, z
     assert probability(theirs) == pytest.approx(probability(plain(kind, tmp_path / "plain")))
 
 
-@pytest.mark.parametrize("kind", ["roberta", "deberta"])
-def test_a_model_without_its_classifier_is_refused(tmp_path, kind):
-    folder = plain(kind, tmp_path / "encoder")
-    state = load_file(folder / "model.safetensors")
-    left = {name: tensor for name, tensor in state.items() if "classifier" not in name}
-    save_file(left, folder / "model.safetensors", {"format": "pt"})
-    with pytest.raises(BridoError, match=f"{len(state) - len(left)} missing"):
-        probability(folder)
-
-
-def shapes(folder):
-    rewrite(folder / "config.json", {"intermediate_size": 48})
-
-
 def cut(folder):
     path = folder / "model.safetensors"
     path.write_bytes(path.read_bytes()[:300])
-
-
-def pickled(folder):
-    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
 
 
 def no_settings(folder):
     (folder / "config.json").write_text("[]")
 
 
-def other_layers(folder):
-    rewrite(folder / "config.json", {"num_hidden_layers": -1})
-
-
 def no_tokenizer(folder):
     (folder / "tokenizer.json").write_text("{")
 
 
-@pytest.mark.parametrize("damage", [shapes, cut, pickled, no_settings, other_layers, no_tokenizer])
+@pytest.mark.parametrize("damage", [cut, no_settings, no_tokenizer])
 def test_a_damaged_folder_is_one_sentence(tmp_path, damage):
     folder = plain("roberta", tmp_path / "folder")
     damage(folder)

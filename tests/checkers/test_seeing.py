@@ -38,17 +38,16 @@ def test_mentions_sees_what_is_not_there_and_not_who_did_what():
     assert shares["other summary"][0] == 1.0
     assert (found.unsupported.value, found.not_whole.value, found.checked.value) == (0, 0, 1)
     assert found.answers
+    assert Sensitivity.from_plain(found.plain()) == found
+    rows = table_of({"mentions": found})
+    assert rows[:2] == [
+        ["planted, and noticed by", "mentions"],
+        ["swapped names", "0 % [0, 24] of 12"],
+    ]
+    assert [row[0] for row in rows[-2:]] == ["called unsupported", "called not whole"]
     sentence = found.sentence("mentions")
     assert "not swapped names (0 %)" in sentence
     assert "calls 0 % of your own summaries unsupported" in sentence
-
-
-def test_swapped_speakers_that_are_placeholders_are_planted_and_not_seen():
-    documents = [f"#Person1#: I owe you {n}.\n#Person2#: So you do." for n in range(20, 28)]
-    references = [f"#Person1# owes #Person2# {n} euros in all." for n in range(20, 28)]
-    found = metric_sensitivity(METRIC, documents, references)
-    assert (found.noticed["swapped names"].value, found.noticed["swapped names"].of) == (0, 8)
-    assert found.noticed["changed number"].value == 1
 
 
 def test_german_nouns_are_inventions_to_it_and_it_says_so():
@@ -120,11 +119,17 @@ def test_a_number_stays_where_the_document_has_all_those_behind_it():
     assert "changed number" not in {kind for _, kind, _ in errors}
 
 
+def test_half_of_the_errors_is_not_enough():
+    some = Share(5, 10)
+    found = Sensitivity(dict.fromkeys(KINDS, some), Share(1, 5), some, some)
+    assert not any(found.sees(kind) for kind in KINDS)
+    assert not found.refuses
+    assert "it does not see" in found.sentence("it")
+
+
 def test_shares_have_wilson_s_interval():
-    low, high = Share(0, 20).interval
-    assert (round(low, 3), round(high, 3)) == (0.0, 0.161)
-    low, high = Share(10, 20).interval
-    assert (round(low, 3), round(high, 3)) == (0.299, 0.701)
+    assert Share(0, 20).interval == pytest.approx((0.0, 0.161), abs=5e-4)
+    assert Share(10, 20).interval == pytest.approx((0.299, 0.701), abs=5e-4)
     assert Share(0, 0).interval == (0.0, 1.0)
 
 
@@ -134,15 +139,6 @@ def test_what_is_refused():
             metric_sensitivity(METRIC, *map(list, given))
     with pytest.raises(BridoError, match=r"rouge does not say .*mentions, .*geval"):
         metric_sensitivity(find_metric("rouge"), ["a", "b"], ["b", "c"])
-
-
-def test_a_check_is_asked_once_of_each_text():
-    documents, references = talks()
-    asked = []
-    sensitivity(lambda *pair: asked.append(pair) or False, documents, references)
-    assert (
-        len(asked) == len(set(asked)) == len(references) + len(list(planted(documents, references)))
-    )
 
 
 def test_a_mark_notices_what_makes_it_worse_and_has_no_verdict():
@@ -169,11 +165,6 @@ def test_a_mark_notices_what_makes_it_worse_and_has_no_verdict():
     assert {share.of for share in none.noticed.values()} == {0}
 
 
-def test_what_is_written_down_is_read_again():
-    found = metric_sensitivity(METRIC, *talks())
-    assert Sensitivity.from_plain(found.plain()) == found
-
-
 def test_the_line_that_a_verdict_begins_with():
     documents, references = talks()
     sees = metric_sensitivity(METRIC, documents, references)
@@ -181,21 +172,7 @@ def test_the_line_that_a_verdict_begins_with():
     assert not blind(sees)
     assert blind(blinded)
     assert not blind(blinded, exact=True)
-    assert not blind(None)
     assert seen_line({}, "mentions") is None
     assert "cannot say here" not in seen_line({"mentions": sees}, "mentions")
-    alone = seen_line({"no": blinded}, "no")
-    assert "brido read" in alone
-    assert "minicheck" in alone
     assert "choose by mentions" in seen_line({"no": blinded, "mentions": sees}, "no")
-    assert "minicheck, qafacteval or geval" in alone
     assert "measure by minicheck or qafacteval." in seen_line({"geval": blinded}, "geval")
-
-
-def test_the_table_has_a_column_a_check():
-    rows = table_of({"mentions": metric_sensitivity(METRIC, *talks())})
-    assert rows[0] == ["planted, and noticed by", "mentions"]
-    assert rows[1] == ["swapped names", "0 % [0, 24] of 12"]
-    assert rows[-2:] == [
-        ["called unsupported", "0 % [0, 24] of 12"], ["called not whole", "0 % [0, 24] of 12"],
-    ]  # fmt: skip

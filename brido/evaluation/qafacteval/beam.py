@@ -17,23 +17,24 @@ Step = Callable[[torch.Tensor, torch.Tensor | None], torch.Tensor]
 @torch.no_grad()
 def beam_search(
     step: Step, start: torch.Tensor, end_id: int, num_beams: int = 4, max_steps: int = 100
-) -> tuple[list[list[int]], list[float]]:
-    """The best sequence of every item and its summed log-probability.
+) -> list[tuple[list[int], float]]:
+    """The best sequence of every item, and its summed log-probability.
 
     `start` [items] holds the first decoder tokens, which are not part of the result; sequences keep
     their end token where they have one. At each step every beam proposes its `num_beams` best
     tokens and the `num_beams` best sums of all survive. An item is finished when all its beams have
     ended, or after `max_steps` tokens; finished items leave the batch.
     """
-    sequences: list[list[int]] = [[] for _ in start]
-    totals = [0.0] * len(start)
+    found: dict[int, tuple[list[int], float]] = {}
     items = torch.arange(len(start), device=start.device)
     scores, tokens = step(start, None).topk(num_beams, dim=-1)
     history = tokens.unsqueeze(-1)
     parents = torch.arange(len(start), device=start.device)[:, None].expand(-1, num_beams)
     for position in range(1, max_steps + 1):
         alive = (tokens != end_id).any(dim=1) & (position < max_steps)
-        _collect(items[~alive], scores[~alive], history[~alive], sequences, totals)
+        for row in (~alive).nonzero().flatten().tolist():
+            best = int(scores[row].argmax())
+            found[int(items[row])] = history[row, best].tolist(), float(scores[row, best])
         if not alive.any():
             break
         items, scores, tokens = items[alive], scores[alive], tokens[alive]
@@ -48,7 +49,7 @@ def beam_search(
             dim=-1,
         )
         parents = torch.arange(len(items), device=start.device)[:, None] * num_beams + origin
-    return sequences, totals
+    return [found[item] for item in range(len(start))]
 
 
 def _continue(
@@ -63,16 +64,3 @@ def _continue(
     sums = (proposals.reshape(items, beams, beams) + scores[:, :, None]).reshape(items, -1)
     scores, chosen = sums.topk(beams, dim=-1)
     return scores, proposed.reshape(items, -1).gather(1, chosen), chosen // beams
-
-
-def _collect(
-    items: torch.Tensor,
-    scores: torch.Tensor,
-    history: torch.Tensor,
-    sequences: list[list[int]],
-    totals: list[float],
-) -> None:
-    best = scores.argmax(dim=-1)
-    for row, item in enumerate(items.tolist()):
-        sequences[item] = history[row, best[row]].tolist()
-        totals[item] = scores[row, best[row]].item()

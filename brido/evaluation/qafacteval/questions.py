@@ -87,8 +87,8 @@ class QuestionGenerator:
         config = self.model.config
         step = _DecoderStep(self.model, padded(encoded, config.pad_token_id).to(self.device))
         start = torch.full((len(encoded),), config.bos_token_id, device=self.device)
-        sequences, _ = beam_search(step, start, config.eos_token_id, NUM_BEAMS, MAX_STEPS)
-        return [self.detokenise(ids) for ids in sequences]
+        found = beam_search(step, start, config.eos_token_id, NUM_BEAMS, MAX_STEPS)
+        return [self.detokenise(ids) for ids, _ in found]
 
     def detokenise(self, ids: list[int]) -> str:
         """The text of decoder ids: end tokens stripped, other special tokens kept, cleaned up.

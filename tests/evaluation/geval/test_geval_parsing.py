@@ -60,10 +60,6 @@ INSIDE = [
     ("Coherence: 4 of the 9 facts", None),
     ("Maximum score: 5\nScore: 4", 4),
     ("Score: 3\nScore: 4", None),
-    ("Fluency: 3\nCoherence: 4", 4),
-    ('{"criterion": "fluency", "score": 3}', None),
-    ('{"coherence": 4, "scale": "1-10"}', None),
-    ("4", 4),
     ("**4/5**", 4),
     ("4 - well built", None),
 ]
@@ -122,13 +118,6 @@ def test_no_answer_for_all_criteria_has_other_marks_than_a_person_reads(text, ma
 def test_no_answer_that_was_cut_has_a_mark_that_may_go_on(text, mark):
     found = read_marks(text, ["coherence"], "length")["coherence"]
     assert found in (mark, Missing("cut_off"))
-
-
-def test_a_third_of_the_forms_is_read():
-    """Thirty of 92 in the tables: looser rules let wrong marks in."""
-    read = [read_marks(text, ["coherence"])["coherence"] == mark for _, text, mark in ONE
-            if not isinstance(mark, str)]  # fmt: skip
-    assert sum(read) >= 30
 
 
 @pytest.mark.parametrize("ending", ["length", "tool_calls", "abort"])
@@ -190,7 +179,3 @@ def test_the_schema_allows_exactly_the_whole_marks_of_the_scales():
     assert schema["additionalProperties"] is False
     assert schema["properties"]["fluency"]["enum"] == [1, 2, 3]
     assert schema["properties"]["relevance"]["enum"] == [1, 2, 3, 4, 5]
-
-
-def test_the_end_of_a_long_answer_is_read():
-    assert read_marks("word " * 10**5 + "\n\nScore: 4", ["coherence"]) == {"coherence": 4.0}

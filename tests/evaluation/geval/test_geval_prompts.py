@@ -49,8 +49,8 @@ def test_a_users_file_for_one_call_or_for_four(tmp_path):
     ("content", "message"),
     [
         ("Mark {{ summry }} of {{ document }}", "summry"),
-        ("Mark {{ document }}", "must use {{ summary }}"),
-        ("Mark {{ summary", "line 1"),
+        ("Mark {{ document }}", "does not use {{ summary }}"),
+        ("Mark {{ summary", "unexpected end of template"),
         (b"\xff\xfe{{ summary }}", "utf-8"),
         (None, "merged and separate"),
         # A template of a user's cannot reach into Python, nor do what texts cannot.

@@ -78,8 +78,8 @@ def _strip(sequence: list[int]) -> list[int]:
 def test_equal_to_the_slow_search(seeds, vocabulary, beams, max_steps):
     tables = [_table(seed, vocabulary, max_steps) for seed in seeds]
     start = torch.zeros(len(seeds), dtype=torch.long)
-    sequences, totals = beam_search(_Step(tables), start, END, beams, max_steps)
-    for table, sequence, total in zip(tables, sequences, totals, strict=True):
+    found = beam_search(_Step(tables), start, END, beams, max_steps)
+    for table, (sequence, total) in zip(tables, found, strict=True):
         expected, score = _slow(table, 0, beams, max_steps)
         assert _strip(sequence) == _strip(expected)
         assert total == pytest.approx(score, abs=1e-6)
@@ -93,6 +93,6 @@ def test_finished_beams_keep_their_score_and_compete():
         for token, probability in moves.items():
             table[:, last, token] = probability
     step = _Step([table.log().expand(10, 4, 4, 4)])
-    (sequence,), (total,) = beam_search(step, torch.tensor([0]), END, 2, 10)
+    ((sequence, total),) = beam_search(step, torch.tensor([0]), END, 2, 10)
     assert _strip(sequence) == []
     assert total == pytest.approx(np.log(0.46), abs=1e-5)

@@ -112,13 +112,6 @@ def test_empty_texts_mean_zeros_are_counted_and_move_nothing(pipeline_folder):
     assert (signature["n_without_questions"], signature["n_questions"]) == (4, 3)
 
 
-def test_lists_of_sentences_are_joined_with_a_space(pipeline_folder):
-    metric = _metric(pipeline_folder)
-    (one,) = metric.score([["Ann left.", "Bob won."]], [["Ann left.", "Bob won."]])
-    (other,) = metric.score(["Ann left. Bob won."], ["Ann left. Bob won."])
-    assert one == other
-
-
 def test_nothing_is_asked_twice(pipeline_folder, tmp_path):
     path = tmp_path / "store.sqlite"
     first = _metric(pipeline_folder, store=ResultStore(path))

@@ -7,10 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from safetensors.torch import load_file, save_file
 
-from brido.evaluation.qafacteval.answering import Reader
-from brido.evaluation.qafacteval.lerc import LercQuip
 from brido.evaluation.qafacteval.questions import MarkedSentence, QuestionGenerator
 from brido.evaluation.qafacteval.weights import find_models
 from brido.utils.errors import BridoError
@@ -22,14 +19,6 @@ CPU = torch.device("cpu")
 def folders(published) -> dict[str, Path]:
     torch.set_num_threads(1)
     return find_models(str(published.folder))
-
-
-def test_conversion_is_done_once(published, folders):
-    weights = [folder / "model.safetensors" for folder in folders.values()]
-    before = [path.stat().st_mtime_ns for path in weights]
-    assert find_models(str(published.folder)) == folders
-    assert [path.stat().st_mtime_ns for path in weights] == before
-    assert not list(weights[0].parent.parent.glob(".*"))
 
 
 def test_questions_have_the_logits_of_their_model(published, folders):
@@ -110,13 +99,12 @@ def test_other_weights_are_refused_and_nothing_in_them_is_executed(
     assert not Path("touched").exists()
 
 
-@pytest.mark.parametrize("keep", [0, 100, 3000])
-def test_truncated_archives(published, tmp_path, keep):
+def test_a_truncated_archive(published, tmp_path):
     root = _copy(published, tmp_path / "models")
     for name in ("generation_model.tar.gz", "answering_model.zip"):
         path = root / name
-        path.write_bytes(path.read_bytes()[:keep])
-        with pytest.raises(BridoError, match=name):
+        path.write_bytes(path.read_bytes()[:3000])
+        with pytest.raises(BridoError, match=f"{name} cannot be converted"):
             find_models(str(root))
         shutil.copy(published.folder / name, path)
 
@@ -126,16 +114,3 @@ def test_hub_without_network_says_how_to_fetch(monkeypatch, tmp_path):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
     with pytest.raises(BridoError, match="hf download amritgupta/qafacteval"):
         find_models("hub")
-
-
-@pytest.mark.parametrize(
-    ("part", "kind", "left_out"),
-    [("lerc_quip", LercQuip, "classifier"), ("answering", Reader, "qa_outputs")],
-)
-def test_a_converted_folder_that_lacks_weights_is_refused(folders, tmp_path, part, kind, left_out):
-    folder = Path(shutil.copytree(folders[part], tmp_path / part))
-    state = load_file(folder / "model.safetensors")
-    kept = {name: tensor for name, tensor in state.items() if left_out not in name}
-    save_file(kept, folder / "model.safetensors", {"format": "pt"})
-    with pytest.raises(BridoError, match=f"{len(state) - len(kept)} missing, {left_out}"):
-        kind(folder, CPU)
