@@ -18,6 +18,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
+from huggingface_hub import hf_hub_download
+from transformers import (
+    AutoConfig,
+    AutoModelForSeq2SeqLM,
+    AutoModelForSequenceClassification,
+    AutoTokenizer,
+)
 
 from brido.models.loading import SMALLEST_SHARE, pretrained, whole
 from brido.utils.device import (
@@ -77,20 +84,12 @@ class MiniCheck:
         """Return the model of a hub id or folder. store: the file that keeps every answer.
 
         precision: auto (bfloat16 where the GPU or the processor multiplies in it), float32 or
-        bfloat16; the name of the model says which. batch_tokens: tokens
-        in one forward pass. `key` is what errors name.
+        bfloat16; the name of the model says which. batch_tokens: tokens in one forward pass. `key`
+        is what errors name.
 
         Raises:
             BridoError: it cannot be fetched or loaded, or is not a model of these two kinds.
         """
-        from huggingface_hub import hf_hub_download
-        from transformers import (
-            AutoConfig,
-            AutoModelForSeq2SeqLM,
-            AutoModelForSequenceClassification,
-            AutoTokenizer,
-        )
-
         place = computing_device(device)
         dtype = inference_dtype(place, precision)
         if precision == "auto" and multiplies_bfloat16(place):
@@ -198,12 +197,11 @@ class MiniCheck:
 
     @torch.inference_mode()
     def _probabilities(self, rows: Sequence[list[int]]) -> torch.Tensor:
-        padded = self._tokenizer.pad({"input_ids": list(rows)}, return_tensors="pt")
-        inputs = {
-            name: padded[name].to(self._model.device) for name in ("input_ids", "attention_mask")
-        }
+        device = self._model.device
+        padded = self._tokenizer.pad({"input_ids": list(rows)}, return_tensors="pt").to(device)
+        inputs = {name: padded[name] for name in ("input_ids", "attention_mask")}
         if self._answers:
-            first = torch.zeros((len(rows), 1), dtype=torch.long, device=self._model.device)
+            first = torch.zeros((len(rows), 1), dtype=torch.long, device=device)
             logits = self._model(**inputs, decoder_input_ids=first).logits[:, 0]
             logits = logits[:, [UNSUPPORTED, SUPPORTED]]
         else:

@@ -53,13 +53,8 @@ _MONTHS = [
 _MONTH = {name[:3]: str(place) for place, name in enumerate(_MONTHS, 1)}
 _TENS = ("twen", "thir", "for", "fif", "six", "seven", "eigh", "nine")
 _DECADES = {f"{name}ties": str(10 * place) for place, name in enumerate(_TENS, 2)}
-_SCALES = {
-    "hundred": 100,
-    "thousand": 10**3,
-    "million": 10**6,
-    "billion": 10**9,
-    "trillion": 10**12,
-}
+_SCALES = {"hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9,
+           "trillion": 10**12}  # fmt: skip
 _SCALE_VALUES = frozenset(map(str, _SCALES.values()))
 # Groups of three behind one kind of sign, then perhaps a decimal part; or plain digits.
 _DIGITS = re.compile(
@@ -213,15 +208,10 @@ def _canonical(digits: str, language: str) -> str:
     """
     digits = re.sub(r"[\u00a0\u202f'’ ]", "", digits)
     thousands, decimal = (",", ".") if language == "en" else (".", ",")
-    if re.fullmatch(
-        rf"\d{{1,3}}(?:{re.escape(thousands)}\d{{3}})+(?:{re.escape(decimal)}\d+)?", digits
-    ):
+    if re.fullmatch(rf"\d{{1,3}}(?:[{thousands}]\d{{3}})+(?:[{decimal}]\d+)?", digits):
         digits = digits.replace(thousands, "")
-    return (
-        _plain(float(digits.replace(",", ".")))
-        if digits.count(".") + digits.count(",") < 2
-        else digits
-    )
+    points = digits.replace(",", ".")
+    return digits if points.count(".") > 1 else _plain(float(points))
 
 
 def _plain(value: float) -> str:

@@ -29,14 +29,9 @@ class MiniCheckModel(Section):
 
 
 class _Support(Variant):
-    """`support` with any checker.
-
-    reads_facts: whether it goes by the facts of the world where there are some. runs_model: whether
-    it needs a device.
-    """
+    """`support` with any checker; runs_model: whether it needs a device."""
 
     chooser = "checker"
-    reads_facts: ClassVar[bool] = False
     runs_model: ClassVar[bool] = False
 
     checker: str = Field(
@@ -46,8 +41,6 @@ class _Support(Variant):
 
 class MentionsSupport(_Support, MentionsSettings):
     """`support` by names and numbers that the source has (the world's facts, where it has them)."""
-
-    reads_facts = True
 
     checker: Literal["mentions"] = inherited(_Support, "checker", "mentions")
 

@@ -13,7 +13,7 @@ from brido.checkers.settings import SupportSettings
 from brido.checkers.texts import SourceText, check_texts, make_checker
 from brido.checkers.wholeness import RULES
 from brido.tables import has_facts
-from brido.tables.join import CandidateDocument, Part, SplitTables, parts_of, read_documents
+from brido.tables.join import Part, SplitTables, parts_of, read_documents
 from brido.work.settings import RuntimeSettings
 from brido.work.worker import Advance, Result
 
@@ -27,11 +27,6 @@ class SupportUnit:
 
     def __len__(self) -> int:
         return len(self.part)
-
-    def documents(self) -> list[CandidateDocument]:
-        """The documents of the part."""
-        columns = ["document", "facts", "reference", "candidates"]
-        return [one for batch in read_documents(self.tables, columns, self.part) for one in batch]
 
 
 def units(tables: SplitTables, size: int) -> list[SupportUnit]:
@@ -62,7 +57,9 @@ class SupportWorker:
 
     def __call__(self, unit: SupportUnit) -> Result:
         """A row for each document, its texts in the order of their table."""
-        documents = unit.documents()
+        columns = ["document", "facts", "reference", "candidates"]
+        batches = read_documents(unit.tables, columns, unit.part)
+        documents = [one for batch in batches for one in batch]
         sources = [SourceText(one.document, one.reference, one.facts) for one in documents]
         checked = check_texts(sources, [one.candidates for one in documents], self._checker)
         rows = [{"id": one.id} | row for one, row in zip(documents, checked, strict=True)]

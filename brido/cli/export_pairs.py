@@ -138,14 +138,14 @@ def _of_file(
 
 def _of_run(data: Path, split: str, system: str | None) -> Iterator[CandidateDocument]:
     from brido.tables import read_metadata
-    from brido.tables.join import SplitTables
-    from brido.vote.preferences import read_votes
+    from brido.tables.join import SplitTables, read_documents
 
     tables = SplitTables.at(data, split, tuned=scored_system(data, system))
     assert tables.scores is not None
     if read_metadata(tables.scores, "score", scoring=dict).get("scoring", {}).get("shuffle"):
         say("export-pairs: warning: these scores are shuffled (scoring.shuffle: true, the control)")
-    return read_votes(tables)
+    columns = ["document", "candidates", "sources", "scores", "order"]
+    return (document for batch in read_documents(tables, columns) for document in batch)
 
 
 def scored_system(data: Path, named: str | None) -> str:

@@ -49,17 +49,10 @@ class MentionsSection(MentionsSettings):
 
 
 def evaluate(inputs: Inputs, settings: MentionsSection, progress: MakeProgress) -> Evaluation:
-    """precision, unsupported and its kinds, checked, details; whole and good without facts.
+    """The columns of docs/metrics.md for every summary, details its mentions.
 
-    precision: share of its mentions that the source has; None where it makes none. unsupported: 1
-    where at least one is missing from the source, else 0; names, numbers, dates: the same of this
-    kind alone (`kinds_of`). planted: 1 where the world's planted day is missing from the source;
-    other: 1 where anything else is; None without facts. checked: 1 where it makes a mention at all,
-    else 0: of other summaries this metric sees nothing. details: how many it makes. whole: 1 for a
-    whole text by the rules of `brido.checkers.wholeness`, else 0, an approximation; no_sentence,
-    repeats, cut, too_short, too_long: 1 where this is why it is not. good: 1 for a whole text
-    without an unsupported mention, else 0. On the world all of these are None: world_judge knows
-    its grammar.
+    precision is None where a summary makes no mention, planted and other are None without facts.
+    With facts whole, why it is not, and good are None: world_judge knows the world's grammar.
     """
     facts = inputs.facts if settings.facts else None
     exact = facts is not None

@@ -20,7 +20,7 @@ from statistics import fmean
 from typing import Any, Literal
 
 from brido.utils.arguments import as_list, as_texts
-from brido.utils.errors import ArgumentError, BridoError, quoted
+from brido.utils.errors import ArgumentError, BridoError
 from brido.utils.progress import MakeProgress, quiet
 from brido.utils.sections import Section
 from brido.work.settings import RuntimeSettings
@@ -122,12 +122,13 @@ class Inputs:
 
     def checked(self) -> "Inputs":
         """The same in lists; raises ArgumentError unless every document has one of each."""
-        lists: dict[str, Sequence[Any]] = {"ids": as_list("ids", self.ids, "a list of names")}
-        lists |= {name: as_texts(name, getattr(self, name)) for name in ("documents", "summaries")}
-        references = as_list("references", self.references, "a list of texts for each document")
-        lists["references"] = [
-            as_texts(f"references[{place}]", own) for place, own in enumerate(references)
-        ]
+        given = as_list("references", self.references, "a list of texts for each document")
+        lists: dict[str, Sequence[Any]] = {
+            "ids": as_list("ids", self.ids, "a list of names"),
+            "documents": as_texts("documents", self.documents),
+            "summaries": as_texts("summaries", self.summaries),
+            "references": [as_texts(f"references[{n}]", own) for n, own in enumerate(given)],
+        }
         if len({len(items) for items in lists.values()}) > 1:
             sizes = ", ".join(f"{len(items)} {name}" for name, items in lists.items())
             raise ArgumentError(f"give one of each for every document, not {sizes}")
@@ -160,11 +161,11 @@ class Evaluation:
 
     def means(self) -> dict[str, float]:
         """The mean of each column over the documents that have a number, NaN where none has."""
-        names = self.rows[0] if self.rows else ()
-        measured = {
-            name: [v for row in self.rows if (v := row[name]) is not None] for name in names
-        }
-        return {name: fmean(values) if values else math.nan for name, values in measured.items()}
+        means = {}
+        for name in self.rows[0] if self.rows else ():
+            values = [value for row in self.rows if (value := row[name]) is not None]
+            means[name] = fmean(values) if values else math.nan
+        return means
 
 
 def by_document(
@@ -179,18 +180,19 @@ def by_document(
     name: what `progress` calls the metric.
 
     Example:
-        >>> from brido.utils.progress import quiet
         >>> inputs = Inputs(["a"], ["A cat sat."], ["A cat."], [["A cat."]])
         >>> words = lambda place: ({"words": len(inputs.summaries[place].split())}, None)
         >>> by_document("words", inputs, quiet, words, {}).rows
         [{'words': 2}]
     """
-    found = []
+    rows, details = [], []
     with progress(name, len(inputs.ids), "documents") as bar:
         for index in range(len(inputs.ids)):
-            found.append(measure(index))
+            row, detail = measure(index)
+            rows.append(row)
+            details.append(detail)
             bar.advance()
-    return Evaluation([row for row, _ in found], [detail for _, detail in found], signature)
+    return Evaluation(rows, details, signature)
 
 
 @dataclass(frozen=True)
@@ -247,20 +249,13 @@ class Metric:
         """The metric of one system's summaries; default settings, and nothing shown, unless given.
 
         Raises:
-            ArgumentError: the inputs are not lists of texts, or not equally many, or the settings
-                are another metric's.
+            ArgumentError: the inputs are not lists of texts, or not equally many.
             BridoError: what the metric says a user can mend.
             ValueError: the metric broke its declaration: other columns, or other rows than inputs.
         """
         inputs = inputs.checked()
-        used = self.settings() if settings is None else settings
-        if not isinstance(used, self.settings):
-            raise ArgumentError(
-                f"{self.name}: settings must be {self.settings.__name__}(KEY=VALUE), not "
-                f"{quoted(settings)}"
-            )
         extra = (runtime,) if self.needs_runtime else ()
-        result = self.evaluate(inputs, used, progress, *extra)
+        result = self.evaluate(inputs, settings or self.settings(), progress, *extra)
         if not len(result.rows) == len(result.details) == len(inputs.ids):
             raise ValueError(f"{self.name}: {len(result.rows)} rows of {len(inputs.ids)} documents")
         if any(tuple(row) != self.names for row in result.rows):

@@ -14,10 +14,9 @@ from brido.work.settings import RuntimeSettings
 def evaluate(
     inputs: Inputs, settings: MiniCheckModel, progress: MakeProgress, runtime: RuntimeSettings
 ) -> Evaluation:
-    """mean, worst, whole and good of every summary; the detail has its sentences.
+    """mean and worst probability of a summary's sentences (None without any), whole and good.
 
-    mean, worst: of the probabilities of its sentences, None without any. whole: as
-    `brido.checkers.wholeness` says. good: 1 for a whole text without a sentence in doubt, else 0.
+    good: 1 for a whole text without a sentence in doubt, else 0. The detail has the sentences.
 
     Raises:
         BridoError: the model cannot be loaded, or memory does not suffice.

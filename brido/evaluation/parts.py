@@ -37,19 +37,14 @@ def read_inputs(
     first = Table(corpus, CORPUS, "download", columns)
     other = Table(decoded, DECODED, made_by, ("summary",))
     found: dict[str, list[Any]] = {name: [] for name in ("id", *columns, "summary")}
-    for texts, written in walk(first, [other], part=None if rows is None else Part(rows, rows)):
-        for name in ("id", *columns):
-            found[name] += texts.column(name).to_pylist()
-        found["summary"] += written.column("summary").to_pylist()
+    for tables in walk(first, [other], part=None if rows is None else Part(rows, rows)):
+        for name, values in found.items():
+            table = tables[1] if name == "summary" else tables[0]
+            values += table.column(name).to_pylist()
     if not found["id"]:
         raise BridoError(f"{corpus} has no rows: there is nothing to measure")
-    return Inputs(
-        ids=found["id"],
-        documents=found["document"],
-        summaries=found["summary"],
-        references=found["references"],
-        facts=found.get("facts"),
-    )
+    texts = found["id"], found["document"], found["summary"], found["references"]
+    return Inputs(*texts, found.get("facts"))
 
 
 class Measurer:

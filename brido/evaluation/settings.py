@@ -19,12 +19,8 @@ class _Metrics(Section):
         """Yield what is wrong with the names of metrics."""
         known = [name for name in type(self).model_fields if name != "metrics"]
         unknown = [name for name in self.metrics if name not in known]
-        if unknown:
-            yield f"metrics: unknown {unknown}; known are {known}"
-        if not self.metrics:
-            yield f"metrics: nothing would be measured; known are {known}"
-        if len(set(self.metrics)) < len(self.metrics):
-            yield f"metrics: a name stands twice in {self.metrics}"
+        if unknown or not self.metrics or len(set(self.metrics)) < len(self.metrics):
+            yield f"metrics: {self.metrics} must name some of {known}, each once"
         if "metrics" in self.model_fields_set:
             for name in self.metrics:
                 if name in known and name not in self.model_fields_set:

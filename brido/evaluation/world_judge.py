@@ -15,13 +15,10 @@ from brido.world import reading
 
 
 def evaluate(inputs: Inputs, settings: Section, progress: MakeProgress) -> Evaluation:
-    """Measure coherence, consistency, fluency, relevance and their mean, and three shares.
+    """The marks of `judge`, their mean, and whether a summary is whole, good and sound (1 or 0).
 
-    The ranges are G-Eval's as the paper uses it: 1 to 5, fluency 1 to 3. See `judge` for the rules.
-    whole: 1 for a whole sentence (fluency 3), else 0. good: 1 for a whole sentence without an
-    unsupported mention, as the metric `mentions` finds them, else 0. sound: 1 for a whole sentence
-    with the highest consistency, which also asks whose age or sum it is, else 0. Broken sentences,
-    which also make up less, are neither good nor sound; those that leave details out can be both.
+    whole: fluency 3. good: whole, without a mention that `brido.checkers.mentions` calls
+    unsupported. sound: whole, with the highest consistency, which also asks whose age or sum it is.
 
     Raises:
         BridoError: the corpus has no facts.

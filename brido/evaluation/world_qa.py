@@ -20,9 +20,7 @@ _TITLES = frozenset(title.lower() for title in TITLES)
 def evaluate(inputs: Inputs, settings: Section, progress: MakeProgress) -> Evaluation:
     """is_answered, f1 and em (0 to 100) of every summary, means over its questions.
 
-    is_answered: the document states something about the slot. em: it states just what the summary
-    says (SQuAD's normalisation, titles aside). f1: overlap of the two answers' words. An unanswered
-    question counts 0; a summary that states nothing gets 0 throughout, as QAFactEval has it.
+    A summary that states nothing gets 0 throughout, as QAFactEval has it.
 
     Raises:
         BridoError: the corpus has no facts.

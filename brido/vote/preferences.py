@@ -1,29 +1,12 @@
-"""The scored documents of a run, and scored documents as pairs of candidates."""
+"""Scored documents as pairs of candidates."""
 
 import math
 from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 from brido.tables.documents import CandidateDocument
 from brido.utils.blank import is_blank
-
-if TYPE_CHECKING:
-    from brido.tables.join import SplitTables
-
-
-def read_votes(tables: "SplitTables") -> Iterator[CandidateDocument]:
-    """Yield the documents of a split that have candidates, with their scores; constant memory.
-
-    Raises:
-        BridoError: a table is missing or damaged, or the tables do not belong together.
-    """
-    from brido.tables.join import read_documents
-
-    columns = ["document", "candidates", "sources", "scores", "order"]
-    for documents in read_documents(tables, columns):
-        yield from documents
 
 
 def pairs(

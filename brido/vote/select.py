@@ -44,8 +44,12 @@ def score_documents(
     """
     if alpha is not None:
         scoring = scoring.model_copy(update={"alpha": alpha})
-    if scoring.asks_prior:
-        _check_prior(tables)
+    table = tables.likelihood
+    if scoring.asks_prior and table and not read_metadata(table, "likelihood").get("others"):
+        raise BridoError(
+            f"{table} lacks likelihoods with other documents, which "
+            "scoring.information needs: set likelihood.others, then `dvc repro likelihood`"
+        )
     needed = ["voters", "eligible", "similarity", *_columns(scoring)]
     for documents in read_documents(tables, list(dict.fromkeys([*needed, *columns]))):
         scores = _vote(documents, tables, scoring)
@@ -59,15 +63,6 @@ def score_documents(
             others = [(scoring.shares[name], values) for name, values in signals.items()]
             scores = dealt(scores, by=combined(vote, others))
         yield Scored(documents, scores)
-
-
-def _check_prior(tables: SplitTables) -> None:
-    assert tables.likelihood is not None
-    if not read_metadata(tables.likelihood, "likelihood").get("others"):
-        raise BridoError(
-            f"{tables.likelihood} lacks likelihoods with other documents, which "
-            "scoring.information needs: set likelihood.others, then `dvc repro likelihood`"
-        )
 
 
 def _columns(scoring: ScoringSettings) -> list[str]:

@@ -164,11 +164,8 @@ def shuffled_scores(scores: NDArray[np.floating], names: Sequence[str]) -> NDArr
     shuffled = np.array(scores, np.float64)
     for row, name in zip(shuffled, names, strict=True):
         known = np.flatnonzero(~np.isnan(row))
-        keys = [_digest(f"{place} {name}") for place in range(len(known))]
+        # A prompt may hold half a surrogate pair, which UTF-8 has no bytes for.
+        words = [f"{place} {name}".encode("utf-8", "surrogatepass") for place in range(len(known))]
+        keys = [blake2b(word).digest() for word in words]
         row[known] = row[known][sorted(range(len(known)), key=keys.__getitem__)]
     return shuffled
-
-
-def _digest(text: str) -> bytes:
-    # A prompt may hold half a surrogate pair, which UTF-8 has no bytes for.
-    return blake2b(text.encode("utf-8", "surrogatepass")).digest()

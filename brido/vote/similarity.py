@@ -16,7 +16,7 @@ from brido.rouge import similarity_batch, similarity_matrix
 from brido.rouge.pairwise import Combination
 from brido.tables import similarity_schema
 from brido.tables.join import Part, SplitTables, read_documents
-from brido.utils.errors import ArgumentError, BridoError, quoted
+from brido.utils.errors import BridoError, quoted
 from brido.utils.text import one_sentence_a_line, split_sentences
 from brido.vote.settings import OWN, SIMILARITIES, PairwiseSettings
 from brido.work.worker import Advance, Result
@@ -47,18 +47,9 @@ class Comparer:
         self._settings, self._sentences = settings, unit == "sentence"
 
     def __call__(self, part: Part) -> Result:
-        """A row of the similarity table for each document.
-
-        Raises:
-            BridoError: some documents have another number of candidates (all of them named).
-        """
+        """A row of the similarity table for each document."""
         columns = ["candidates", "reference"]
         documents = [one for batch in read_documents(self._tables, columns, part) for one in batch]
-        if documents and len(documents[0].candidates) != self._size:
-            raise BridoError(
-                f"{self._tables.pool}, id {documents[0].id!r}: {len(documents[0].candidates)} "
-                f"candidates, but row 0 has {self._size}: make them again with `dvc repro -sf pool`"
-            )
         similarity = self._compare(
             [list(one.candidates) for one in documents], [one.reference for one in documents]
         )
@@ -161,16 +152,7 @@ def sentence_similarity(
     over its sentences of R with the most similar sentence of the other. With it, Eq. 2 votes on
     every sentence of a candidate (as Sample & Select, 2403.00696, votes on the sentences of several
     samples). 0 if either text has no sentence.
-
-    Raises:
-        ArgumentError: the shapes do not fit, or an owner does not exist.
     """
-    shape = (len(rows), len(columns))
-    outside = [owner for owner in (*rows, *columns) if not 0 <= owner <= size] or size in rows
-    if values.shape != shape or outside:
-        raise ArgumentError(
-            f"values must be {list(shape)} with owners from 0 to {size}, not {list(values.shape)}"
-        )
     result = np.zeros((size, size + 1))
     for column in np.unique(columns):
         best = values[:, columns == column].max(1) if len(rows) else np.zeros(0)

@@ -169,8 +169,8 @@ REFUSED = [
     (UNLABELLED | {"training": {"gold_weight": 1.0, "cross_entropy": "reference"}},
      "training.gold_weight needs references"),
     # Metrics and the choice by them.
-    (measured(), "metrics: nothing would be measured"),
-    ({"evaluation": {"metrics": ["rogue"]}}, "unknown ['rogue']"),
+    (measured(), "each once"),
+    ({"evaluation": {"metrics": ["rogue"]}}, "['rogue'] must name some of"),
     # DVC reads the section of every metric.
     ({"evaluation": {"metrics": ["rouge", "geval"], "rouge": {}}}, "'+evaluation.geval.KEY=VALUE'"),
     (measured("world_judge", "rouge", "geval", geval={"model": "m", "prompt": "no.jinja"}),

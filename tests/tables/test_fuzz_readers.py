@@ -24,10 +24,9 @@ from brido.corpus.write import write_corpus
 from brido.endpoint.responses import ErrorBody, Unreadable, read_response
 from brido.evaluation.geval.parsing import read_marks
 from brido.settings.load import load_params
-from brido.tables.join import SplitTables
+from brido.tables.join import SplitTables, read_documents
 from brido.utils.errors import BridoError
 from brido.utils.outputs import json_line
-from brido.vote.preferences import read_votes
 
 pytestmark = pytest.mark.slow
 FUZZ = settings(
@@ -184,7 +183,9 @@ def test_tables(tmp_path, data):
     quietly(tables.read_rows, path, tables.SCORES, "score")
     quietly(tables.read_rows, path, None, "")
     quietly(tables.read_metadata, path, "score")
-    quietly(lambda: list(read_votes(SplitTables.at(tmp_path / "data", "train", (), "vote"))))
+    columns = ["document", "candidates", "scores", "order"]
+    tables_of_run = SplitTables.at(tmp_path / "data", "train", (), "vote")
+    quietly(lambda: list(read_documents(tables_of_run, columns)))
 
 
 PARAMS = Path("params.yaml").read_bytes()

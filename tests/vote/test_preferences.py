@@ -1,38 +1,11 @@
-"""Pairs of scored candidates, and the lines that hold them: which are read, refused, drawn."""
+"""Pairs of scored candidates, and the lines that hold them."""
 
 import math
 from collections import Counter
 from dataclasses import replace
 
-from pool_rows import pooled
-
-from brido.tables import CORPUS, POOL, SCORES, write_table
 from brido.tables.documents import CandidateDocument
-from brido.tables.join import SplitTables
-from brido.vote.preferences import pairs, read_votes
-
-
-def test_the_documents_of_tables_have_their_scores(tmp_path):
-    """The corpus may hold further documents, and a candidate may have no score."""
-    split = SplitTables.at(tmp_path, "train", tuned="vote")
-    corpus = [
-        {"id": name, "document": f"The document {name}.", "summary": "s", "references": []}
-        for name in ("a", "other", "b")
-    ]
-    write_table(split.corpus, [corpus], CORPUS)
-    write_table(split.pool, [[pooled(name, ["one", "two"]) for name in ("a", "b")]], POOL)
-    scores = [
-        {"id": "a", "scores": [0.25, 0.5], "order": [1, 0]},
-        {"id": "b", "scores": [0.75, math.nan], "order": [0, 1]},
-    ]
-    write_table(split.scores, [scores], SCORES)
-    first, second = read_votes(split)
-    for document, name in ((first, "a"), (second, "b")):
-        assert (document.id, document.document) == (name, f"The document {name}.")
-        assert list(document.candidates) == ["one", "two"]
-        assert list(document.sources) == ["base", "base"]
-    assert (list(first.scores), list(first.order)) == ([0.25, 0.5], [1, 0])
-    assert (second.scores[0], list(second.order)) == (0.75, [0, 1])
+from brido.vote.preferences import pairs
 
 
 def ranked(size, **changes):

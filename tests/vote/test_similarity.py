@@ -157,12 +157,6 @@ def test_texts_without_sentences_are_similar_to_nothing():
         sentence_votes([["a"], ["b"]], ["a"], "harmonic_r1_r2")
 
 
-def test_a_pool_of_another_size_is_refused(tables):
-    (part,) = parts_of(tables, 3)
-    with pytest.raises(BridoError, match=r"train\.parquet, id 'a': 2 .* 3: .*dvc repro -sf pool"):
-        compared(tables, part, size=3)
-
-
 def test_a_part_without_documents_has_no_rows(tables):
     write_table(tables.pool, [[]], POOL)
     compare = Comparer(tables, 2, PairwiseSettings(), "summary", "cpu", lambda count: None)

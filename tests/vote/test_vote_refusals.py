@@ -9,7 +9,6 @@ from brido.utils.errors import BridoError
 from brido.vote.check import pair_accuracy
 from brido.vote.consensus import consensus_scores, eligible_scores, ranking
 from brido.vote.signals import combined, dealt, information, shuffled_scores
-from brido.vote.similarity import sentence_similarity
 
 TEXT, ALL = ["a text"], np.ones((1, 2), bool)
 THREE, R = np.zeros(3), np.zeros((1, 2, 3))
@@ -59,10 +58,6 @@ CASES = [
     (lambda: shuffled_scores(TEXT, ["a"]), r"^scores .* \[D, N\] "),
     (lambda: shuffled_scores(np.zeros((2, 3)), ["a"]), r"^scores \[2, 3\] .* 1 "),
     (lambda: shuffled_scores(THREE, ["a"] * 3), r"^scores \[3\] .* 3 "),
-    (lambda: sentence_similarity(np.zeros((2, 2)), np.array([0]), np.array([0, 1]), 3),
-     r"^values .* \[1, 2\] .* 3, not \[2, 2\]"),
-    (lambda: sentence_similarity(np.zeros((2, 2)), np.array([0, 3]), np.array([0, 1]), 2),
-     "^values .* owners from 0 to 2"),
 ]  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from brido.evaluation.geval.criteria import answer_schema
 from brido.evaluation.geval.prompts import load_prompt
 from brido.evaluation.geval.scoring import Account, score_document
 from brido.evaluation.geval.settings import GEvalSettings
-from brido.utils.arguments import as_list, as_texts
+from brido.utils.arguments import as_texts
 from brido.utils.control_tokens import break_control_tokens
 from brido.utils.errors import ArgumentError, BridoError
 from brido.utils.paths import user_path
@@ -74,8 +74,7 @@ class GEval:
 
         coherence, consistency, relevance run from 1 to 5, fluency from 1 to 3; `average` is their
         raw mean (at most 4.5), `average_normalised` the mean after each scale is mapped to 0-1.
-        `names` are what messages call the documents (default: their numbers). `progress(label,
-        total, unit)` makes the progress bar (`brido.utils.progress.Progress`).
+        `names` are what messages call the documents (default: their numbers).
 
         Raises:
             ArgumentError: one text or a table in place of a list, or lengths differ.
@@ -83,8 +82,7 @@ class GEval:
                 marks are missing, or (`DryRun`) nothing was to be asked.
         """
         documents, summaries = as_texts("documents", documents), as_texts("summaries", summaries)
-        own = range(len(documents)) if names is None else names
-        names = [str(name) for name in as_list("names", own, "a list of names, one a document")]
+        names = [str(name) for name in (range(len(documents)) if names is None else names)]
         if not len(documents) == len(summaries) == len(names):
             raise ArgumentError(
                 f"geval: {len(documents)} documents, {len(summaries)} summaries, {len(names)} names"
@@ -101,11 +99,10 @@ class GEval:
         judges = []
         for group in self.prompt.groups:
             parameters = self.settings.parameters
-            if structured:
-                free = structured == "json_object"
-                parameters["response_format"] = (
-                    {"type": "json_object"} if free else answer_schema(group)
-                )
+            if structured == "json_object":
+                parameters["response_format"] = {"type": "json_object"}
+            elif structured:
+                parameters["response_format"] = answer_schema(group)
             judges.append(AskedModel(str(self.settings.model), self.settings.revision, parameters))
         return tuple(judges)
 

@@ -26,7 +26,7 @@ from transformers.tokenization_utils_base import PreTrainedTokenizerBase
 from brido.evaluation.qafacteval.questions import add_markers
 from brido.models.loading import pretrained
 from brido.utils.atomic import atomic_folder
-from brido.utils.errors import BridoError, first_line, some
+from brido.utils.errors import BridoError, first_line
 from brido.utils.paths import user_path
 
 # A mirror of all published archives; the authors' own links are mostly dead.
@@ -69,7 +69,7 @@ def find_models(models: str) -> dict[str, Path]:
     needed = [archives / ARCHIVES[part] for part in new]
     needed += [base / file for file in BASE_FILES if "questions" in new]
     if missing := [str(path) for path in needed if not path.is_file()]:
-        raise BridoError(f"models: {some(missing, len(missing))} not found\n{_WAY_OUT}")
+        raise BridoError(f"models: {', '.join(missing)} not found\n{_WAY_OUT}")
     for part in new:
         _convert(part, archives / ARCHIVES[part], base, folders[part])
     return folders
