@@ -75,11 +75,11 @@ def store(params: Params, system: str, verdict: str) -> None:
             params.decoding_of(system),
             params.guidance_of(system),
             system,
-            weights_of(paths.checkpoint("base")),
-            verdict,
-            params.data.lowercase,
-            params.checked_of(system),
-            params.candidates_of(system),
+            base=weights_of(paths.checkpoint("base")),
+            verdict=verdict,
+            lowercase=params.data.lowercase,
+            checked=params.checked_of(system),
+            candidates=params.candidates_of(system),
         )
         write_model(model, folder, usage)
 

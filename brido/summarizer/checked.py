@@ -60,8 +60,8 @@ class SummaryCheck:
             BridoError: its model cannot be loaded.
         """
         self._generator, self._checking = generator, checking
-        how = generator.runtime, generator.device
-        self._checker = make_checker(checking.settings.support, *how)
+        support = checking.settings.support
+        self._checker = make_checker(support, generator.runtime, generator.device)
 
     def __call__(self, documents: dict[str, str], written: Sequence[Written]) -> list[CheckedText]:
         """The summary of each document.
@@ -103,13 +103,12 @@ class SummaryCheck:
     ) -> list[list[bool]]:
         """Which texts of each document pass."""
         sources = [SourceText(document) for document in documents]
-        checked = check_texts(sources, texts, self._checker)
         return [
             [
                 whole and not count
-                for whole, count in zip(one["whole"], one["unsupported"], strict=True)
+                for whole, count in zip(row["whole"], row["unsupported"], strict=True)
             ]
-            for one in checked
+            for row in check_texts(sources, texts, self._checker)
         ]
 
     def _scores(self, documents: Sequence[str], written: Sequence[Written]) -> list[list[float]]:

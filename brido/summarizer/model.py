@@ -36,7 +36,12 @@ def usage_in(folder: Path, changes: Mapping[str, Any] | None = None) -> Usage:
     check_folder(folder)
     usage = read_usage(folder)
     if usage is None:
-        usage = Usage(reading=ReadingSettings(max_source_tokens=_readable(folder)))
+        # Behind a prompt, half of the positions are for the summary.
+        config, family = model_kind(folder)
+        positions = family.positions(config) or 2 * LONGEST_SOURCE
+        readable = positions // (1 if config.is_encoder_decoder else 2)
+        reading = ReadingSettings(max_source_tokens=max(4, min(LONGEST_SOURCE, readable)))
+        usage = Usage(reading=reading)
     return changed(usage, changes or {})
 
 
@@ -57,27 +62,15 @@ def changed(usage: Usage, changes: Mapping[str, Any]) -> Usage:
     return checked(Usage, raw, "the model cannot be used so:")
 
 
-def _readable(folder: Path) -> int:
-    """The tokens that a model without brido.json reads: half of the positions it has, at most."""
-    config, family = model_kind(folder)
-    positions = family.positions(config)
-    if positions is None:
-        return LONGEST_SOURCE
-    return max(4, min(LONGEST_SOURCE, positions // (1 if config.is_encoder_decoder else 2)))
-
-
 def check_folder(folder: Path) -> None:
     """Raise BridoError if there is no model in the folder."""
-    if not folder.exists():
-        raise BridoError(f"{folder}: there is no such folder (a model of a hub: download it first)")
+    if not folder.is_dir():
+        raise BridoError(f"{folder} is no such folder, and a model is a folder (download it first)")
     with parsing(lambda reason: f"{folder} is not a model: {reason}"):
         check_place(folder)
     config = folder / "config.json"
-    if not config.is_file():
-        made = "" if folder.is_dir() else "; it is a file, and a model is a folder"
-        raise BridoError(f"{folder} is not a model: it has no config.json{made}")
-    if not isinstance(read_object(config).get("model_type"), str):
-        raise BridoError(f"{config}: `model_type` is missing, so this is not a model's folder")
+    if not config.is_file() or not isinstance(read_object(config).get("model_type"), str):
+        raise BridoError(f"{folder} is not a model: it has no config.json with `model_type`")
 
 
 def most_source_tokens(folder: Path, written: int) -> int | None:
@@ -92,18 +85,6 @@ def most_source_tokens(folder: Path, written: int) -> int | None:
     positions = family.positions(config)
     behind = 0 if config.is_encoder_decoder else written
     return None if positions is None else max(0, positions - behind)
-
-
-def check_beams(num_beams: Any, candidates: Any, named: str) -> None:
-    """Raise BridoError if a caller asks for another number of beams than candidates have.
-
-    named: how the caller gives the beams.
-    """
-    if None not in (num_beams, candidates) and num_beams != candidates:
-        raise BridoError(
-            f"{named}: {quoted(candidates)} candidates are written by as many beams, one each, and "
-            f"not by {quoted(num_beams)}: give one of the two"
-        )
 
 
 def writing_of(
@@ -123,17 +104,13 @@ def writing_of(
     """
     check_flag("guided", guided)
     check_flag("checked", checked)
-    if candidates is not None and checked:
-        raise BridoError(
-            "checked and candidates: give one of them; candidates that vote are not checked"
-        )
     used = search_settings(folder, usage.decoding)
     if candidates is not None:
         # Numbers of NumPy, as counts of a table are, too.
-        if not isinstance(candidates, Integral) or candidates < 2:
+        if checked or not isinstance(candidates, Integral) or candidates < 2:
             raise ArgumentError(
                 f"candidates must be a whole number from 2, as a vote needs, not "
-                f"{quoted(candidates)}"
+                f"{quoted(candidates)}; candidates that vote are not `checked`"
             )
         candidates = int(candidates)
         beams = {"num_beams": candidates, "num_beam_groups": candidates}

@@ -8,7 +8,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from brido.summarizer.model import check_beams, check_flag, usage_in, writing_of
+from brido.summarizer.model import check_flag, usage_in, writing_of
 from brido.summarizer.summary import Summary
 from brido.summarizer.usage import Usage
 from brido.summarizer.writer import Named, SummaryWriter, Writing, chunks
@@ -63,7 +63,7 @@ class Summarizer:
             threads: of PyTorch; 0 leaves its number as it is.
             guided: whether the other documents of the same call guide the search; None: as
                 brido.json says. A call then needs at least 5 different documents.
-            candidates: write so many diverse candidates, and return the one they elect.
+            candidates: write so many diverse candidates, a beam each, and return the elected one.
             changes: keys of `reading` and `decoding` that replace brido.json's, such as
                 `{"max_length": 80}`.
 
@@ -72,10 +72,9 @@ class Summarizer:
         """
         place = Path(folder)
         usage = usage_in(place, changes)
-        check_beams((changes or {}).get("num_beams"), candidates, "changes: num_beams")
         writing = writing_of(place, usage, guided, candidates)
-        speed: dict[str, Any] = {"device": device, "precision": precision}
-        speed |= {"threads": threads, "batch_tokens": batch_tokens}
+        speed = {"device": device, "precision": precision, "threads": threads}
+        speed |= {"batch_tokens": batch_tokens}
         runtime = checked(RuntimeSettings, speed, "the model cannot be loaded so:")
         return cls(place, usage, writing, runtime)
 

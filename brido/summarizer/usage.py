@@ -6,7 +6,7 @@ It stands beside generation_config.json. transformers ignores it.
 import json
 import shutil
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -52,18 +52,12 @@ def usage_of(
     decoding: DecodingSettings,
     guidance: GuidanceSettings | None = None,
     system: str = "",
-    base: str | None = None,
-    verdict: str = "",
-    lowercase: bool = False,
-    checked: CheckedSettings | None = None,
-    candidates: LocalSource | None = None,
+    **others: Any,
 ) -> Usage:
     """The usage of a system of a run: the decoding is the one that stage decode uses.
 
     folder: of its checkpoint. decoding: section `decoding`, with the keys of the system's variant.
-    base: SHA-256 of the base model's weights. verdict: what the run says about the system.
-    lowercase: `data.lowercase`. checked: of the system's variant. candidates: how `generation`
-    writes them with this model.
+    others: further keys of Usage.
 
     Raises:
         BridoError: the folder lacks its settings, or nothing says how long a summary may be.
@@ -71,17 +65,7 @@ def usage_of(
     used = DecodingSettings(**search_settings(Path(folder), decoding))
     keys = set(GuidanceSettings.model_fields)
     guided = guidance and GuidanceSettings(**guidance.model_dump(include=keys))
-    return Usage(
-        system=system,
-        base=base,
-        verdict=verdict,
-        lowercase=lowercase,
-        reading=reading,
-        decoding=used,
-        guidance=guided,
-        checked=checked,
-        candidates=candidates,
-    )
+    return Usage(system=system, reading=reading, decoding=used, guidance=guided, **others)
 
 
 def write_usage(folder: str | Path, usage: Usage) -> None:

@@ -93,9 +93,13 @@ class SummaryWriter(Generator):
                 cannot be loaded.
         """
         guidance = self._settings.guidance
-        # The same id may come twice: here a document is known by its place.
-        readable = [place for place, named in enumerate(chunk) if not is_blank(named.document)]
-        names = _unique([str(chunk[place].id) for place in readable])
+        # The same id may come twice: the second time its place tells it apart.
+        names: dict[str, int] = {}
+        for place, named in enumerate(chunk):
+            if not is_blank(named.document):
+                name = str(named.id)
+                names[name if name not in names else f"{name}\0{len(names)}"] = place
+        readable = list(names.values())
         texts = [self._settings.read(chunk[place].document) for place in readable]
         if guidance and texts and too_few(texts, guidance.others):
             raise BridoError(
@@ -150,14 +154,3 @@ def described(document: str, summary: Summary) -> Summary:
     unsupported = tuple(mention for mention in mentions if not mention.supported)
     flaw = why_not_whole(summary.text, None, None, document)
     return replace(summary, unsupported=unsupported, flaw=flaw)
-
-
-def _unique(names: Sequence[str]) -> list[str]:
-    """The ids, with a number behind those that came before."""
-    known: set[str] = set()
-    unique = []
-    for place, name in enumerate(names):
-        own = name if name not in known else f"{name}\0{place}"
-        known.add(own)
-        unique.append(own)
-    return unique

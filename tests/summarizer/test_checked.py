@@ -1,6 +1,5 @@
 """Checked summaries: what passes stays, what fails gives way to a candidate, or is flagged."""
 
-import json
 import sys
 from types import SimpleNamespace
 
@@ -10,7 +9,6 @@ import small_project
 from brido.candidates.local import Written
 from brido.candidates.settings import DiverseBeamGeneration, SamplingGeneration
 from brido.checkers.settings import MentionsSupport, MiniCheckSupport
-from brido.cli.main import main
 from brido.likelihood import candidate_log_likelihood
 from brido.models.language_model import LanguageModel
 from brido.models.settings import ReadingSettings
@@ -155,32 +153,6 @@ def test_the_summarizers_texts_are_those_of_the_stage(
     assert None not in {each.passes for each in asked.summarize(texts, ids, checked=True)}
 
 
-def test_the_command_writes_the_lines_of_the_stage(project, monkeypatch, arbitrary, capsys):
-    project({"candidates": 16})  # as --checked writes where brido.json does not say
-    rows = decoded(monkeypatch)
-    folder = paths.checkpoint("base")
-    write_usage(folder, usage().model_copy(update={"checked": None}))
-    documents = read_rows(paths.corpus("test"), CORPUS, "")
-    lines = [json.dumps({name: row[name] for name in ("id", "document")}) for row in documents]
-    with open("new.jsonl", "w") as file:
-        file.write("\n".join(lines))
-    how = ["--device", "cpu", "--shard-documents", "4", "--batch-tokens", "400"]
-    invoke_main("summarize", "new.jsonl", "--model", str(folder), "--checked", *how)
-    out, err = capsys.readouterr()
-    found = [json.loads(line) for line in out.splitlines()]
-    assert [row["summary"] for row in found] == [row["summary"] for row in rows]
-    failing = sum(not row["passes"] for row in found)
-    assert f"{failing} failing the check" in err
-    capsys.readouterr()
-    invoke_main("summarize", "new.jsonl", "--system", "checked", *how)
-    out, _ = capsys.readouterr()
-    assert [json.loads(line) for line in out.splitlines()] == found
-
-
-def invoke_main(*arguments):
-    main(list(arguments))
-
-
 class Candidates:
     """A generator whose candidates are given, and which notes who gets some."""
 
@@ -265,19 +237,14 @@ def test_what_the_settings_ask_for():
     assert (default.num_beam_groups, default.max_length) == (16, 9)
 
 
-def test_checked_and_candidates_are_refused_together(project, monkeypatch):
+def test_checked_and_candidates_are_refused_together(project):
     project({})
     folder = paths.checkpoint("base")
     write_usage(folder, usage())
     voting = Summarizer.load(folder, device="cpu", candidates=4)
-    (summary,) = voting.summarize(["w1 w2"])
-    assert summary.passes is None
+    assert voting.summarize(["w1 w2"])[0].passes is None
     with pytest.raises(BridoError, match="checked"):
         voting.summarize(["w1 w2"], checked=True)
-    with pytest.raises(BridoError, match="checked must be True, False or None"):
-        Summarizer.load(folder, device="cpu").summarize(["w1"], checked="yes")
-    with pytest.raises(BridoError, match="checked and candidates"):
-        invoke_main("summarize", "--model", str(folder), "--checked", "--candidates", "4")
 
 
 def test_a_blank_document_is_not_checked(project, monkeypatch):

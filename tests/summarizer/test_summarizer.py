@@ -1,9 +1,7 @@
 """Summarizer: stage decode's texts, what is said about them, and threads that share it."""
 
-import pickle
 import sys
-import threading
-from functools import partial
+from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations
 
 import numpy as np
@@ -19,11 +17,10 @@ from brido.search import SearchSettings, diverse_beam_search
 from brido.search.settings import GuidanceSettings
 from brido.summarizer import Summarizer, Summary
 from brido.summarizer.election import elect
-from brido.summarizer.model import writing_of
 from brido.summarizer.usage import Usage, write_usage
-from brido.summarizer.writer import Named, SummaryWriter, Writing, chunks
+from brido.summarizer.writer import Named, Writing, chunks
 from brido.tables import CORPUS, DECODED, read_rows
-from brido.utils.errors import ArgumentError, BridoError
+from brido.utils.errors import BridoError
 from brido.work.settings import RuntimeSettings
 from stages import decode, paths, vary
 
@@ -180,72 +177,45 @@ def test_guidance_needs_enough_different_documents(folder):
     assert len(own.summarize(TEXTS[:5])) == 5
 
 
-def test_threads_share_a_summarizer(summarizer):
+def test_threads_share_a_summarizer(summarizer, monkeypatch):
     """One at a time writes: no two are inside the model, and nobody gets another's texts."""
-    alone = {text: summarizer.summarize([text])[0] for text in TEXTS}
-    writer, inside, most, answers = summarizer._writer, [], [], {}
+    alone = [summarizer.summarize([text])[0] for text in TEXTS]
+    writer, inside, most = summarizer._writer, [], []
 
-    class Watched:
-        def __call__(self, chunk, checked):
-            inside.append(chunk)
-            most.append(len(inside))
-            try:
-                return writer(chunk, checked)
-            finally:
-                inside.pop()
+    def watched(chunk, checked):
+        inside.append(chunk)
+        most.append(len(inside))
+        found = writer(chunk, checked)
+        inside.pop()
+        return found
 
-    def ask(text):
-        answers[text] = summarizer.summarize([text])[0]
-
-    summarizer._writer = Watched()
-    try:
-        threads = [threading.Thread(target=ask, args=(text,)) for text in TEXTS]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    finally:
-        summarizer._writer = writer
-    assert answers == alone
-    assert set(most) == {1}
-    assert len(most) == len(TEXTS)
+    monkeypatch.setattr(summarizer, "_writer", watched)
+    with ThreadPoolExecutor(len(TEXTS)) as threads:
+        together = threads.map(lambda text: summarizer.summarize([text])[0], TEXTS)
+        assert list(together) == alone
+    assert most == [1] * len(TEXTS)
 
 
-@pytest.mark.parametrize("documents", ["w1 w2", b"w1", [1], None, {"w1", "w2"}])
-def test_what_is_not_texts_is_refused(summarizer, documents):
-    with pytest.raises(BridoError, match="documents"):
-        summarizer.summarize(documents)
-    with pytest.raises(BridoError, match="documents"):
-        list(summarizer.stream(documents))
+REFUSED = [
+    *((lambda own, folder, value=value: own.summarize(value), "documents")
+      for value in ("w1 w2", b"w1", [1], None, {"w1", "w2"})),
+    *((lambda own, folder, ids=ids: own.summarize(["w1", "w2"], ids), "ids")
+      for ids in ("ab", ["a"], ["a", "b", "c"])),
+    (lambda own, folder: list(own.stream(iter(["w1", "w2"]), iter(["a"]))), r"documents\[1\]"),
+    (lambda own, folder: list(own.stream({"w1": 1})), "documents"),
+    (lambda own, folder: own.summarize(["w1", "w2 \ud800"]), r"documents\[1\].*surrogate"),
+    (lambda own, folder: own.summarize(["w1"], checked="yes"), "checked must be True, False or"),
+    (lambda own, folder: Summarizer.load(folder, batch_tokens=0), "batch_tokens"),
+    (lambda own, folder: Summarizer.load(folder, device="cuda:99"), "device"),
+    *((lambda own, folder, size=size: Summarizer.load(folder, candidates=size),
+       "candidates must be a whole number from 2") for size in (4.0, 1, True, "4")),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("ids", ["ab", ["a"], ["a", "b", "c"]])
-def test_each_document_has_one_id(summarizer, ids):
-    with pytest.raises(BridoError, match="ids"):
-        summarizer.summarize(["w1", "w2"], ids)
-
-
-def test_a_stream_needs_as_many_ids_and_characters_that_exist(summarizer):
-    for documents, ids, named in (
-        (["w1", "w2"], iter(["a"]), r"documents\[1\]"),
-        (["w1"], "a", "ids"),
-        ({"w1": 1}, None, "documents"),
-        (["w1", "w2 \ud800"], None, r"documents\[1\].*surrogate"),
-    ):
-        with pytest.raises(BridoError, match=named):
-            list(summarizer.stream(iter(documents) if ids is not None else documents, ids))
-
-
-def test_settings_that_do_not_fit_are_named(folder):
-    with pytest.raises(BridoError, match="batch_tokens"):
-        Summarizer.load(folder, batch_tokens=0)
-    with pytest.raises(BridoError, match="device"):
-        Summarizer.load(folder, device="cuda:99")
-    with pytest.raises(BridoError, match="num_beams: 4 candidates"):
-        Summarizer.load(folder, candidates=4, changes={"num_beams": 8})
-    for candidates in (4.0, 1, True, "4"):
-        with pytest.raises(ArgumentError, match="candidates must be a whole number from 2"):
-            Summarizer.load(folder, candidates=candidates)
+@pytest.mark.parametrize(("call", "named"), REFUSED)
+def test_what_is_refused(summarizer, folder, call, named):
+    with pytest.raises(BridoError, match=named):
+        call(summarizer, folder)
 
 
 def test_numbers_of_numpy_are_numbers(folder):
@@ -265,13 +235,3 @@ def test_chunks_are_the_units_of_stage_decode():
     counts = {0: [], 7: [7], 100: [100], 199: [199], 200: [100, 100], 350: [100, 100, 150]}
     for count, expected in counts.items():
         assert sizes(count, GuidanceSettings()) == expected
-
-
-def test_a_worker_its_chunks_and_its_rows_travel_between_processes(folder):
-    writing = writing_of(folder, Usage(reading=SHORT, guidance=GuidanceSettings()), candidates=4)
-    make = partial(SummaryWriter, folder, SHORT, RuntimeSettings(device="cpu"), writing)
-    chunk = [Named(number, text) for number, text in enumerate(TEXTS)]
-    there, units = pickle.loads(pickle.dumps((make, chunk)))
-    rows, counts = pickle.loads(pickle.dumps(there("cpu", lambda count, *, tokens=0: None)(units)))
-    assert (rows, counts) == make()(chunk)
-    assert [row["id"] for row in rows] == list(range(12))

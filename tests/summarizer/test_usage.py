@@ -8,7 +8,7 @@ from transformers import AutoModelForSeq2SeqLM, BertConfig, EncoderDecoderConfig
 
 from brido.models.settings import ReadingSettings
 from brido.search.settings import DecodingSettings, GuidanceSettings
-from brido.summarizer.model import usage_in, writing_of
+from brido.summarizer.model import most_source_tokens, usage_in, writing_of
 from brido.summarizer.settings import VariantSystem
 from brido.summarizer.usage import USAGE_FILE, Usage, read_usage, usage_of, write_model, write_usage
 from brido.utils.errors import BridoError
@@ -29,9 +29,9 @@ def test_what_is_written_is_read_and_transformers_does_not_mind(folder):
         variant.decoding(DecodingSettings()),
         variant.guidance,
         "short",
-        "a" * 64,
-        "Keep short.",
-        True,
+        base="a" * 64,
+        verdict="Keep short.",
+        lowercase=True,
     )
     write_usage(str(folder), usage)
     assert read_usage(str(folder)) == usage
@@ -94,13 +94,6 @@ def test_a_model_without_the_file_has_defaults_that_options_change(folder):
     assert (usage.reading.max_source_tokens, usage.decoding.num_beams) == (12, 2)
     search = writing_of(folder, usage).search
     assert (search.num_beams, search.max_length, search.returned) == (2, 15, 1)
-    for changes, words in (
-        ({"max_source_tokens": 2}, r"reading\.max_source_tokens: .* 2"),
-        ({"num_beams": 0}, r"decoding\.num_beams: .* 0"),
-        ({"num_beam": 2}, "num_beam .* did you mean num_beams"),
-    ):
-        with pytest.raises(BridoError, match=words):
-            usage_in(folder, changes)
 
 
 def test_a_model_of_two_reads_what_its_encoder_can(tmp_path):
@@ -143,29 +136,33 @@ def test_candidates_are_diverse_beams(folder):
     search = writing_of(folder, Usage(), candidates=6).search
     assert (search.num_beams, search.num_beam_groups, search.returned) == (6, 6, 6)
     assert (search.diversity_penalty, search.max_length) == (1.0, 15)
-    with pytest.raises(BridoError, match="candidates"):
-        writing_of(folder, Usage(), candidates=1)
 
 
-@pytest.mark.parametrize("ways", [{"guided": "no"}, {"candidates": "4"}])
-def test_ways_of_writing_are_not_guessed_from_texts(folder, ways):
-    (name,) = ways
-    with pytest.raises(BridoError, match=name):
-        writing_of(folder, Usage(), **ways)
+def test_a_decoder_only_model_reads_what_a_summary_leaves(folder):
+    assert most_source_tokens(folder, 9) == 40
+    (folder / "config.json").write_text('{"model_type": "llama", "max_position_embeddings": 64}')
+    assert most_source_tokens(folder, 9) == 55
+    assert most_source_tokens(folder, 70) == 0
 
 
-def test_a_folder_that_is_no_model_is_one_sentence(tmp_path, folder):
-    (tmp_path / "empty").mkdir()
-    (folder / "config.json").write_text('{"a": 1}')
-    for place, words in (
-        (tmp_path / "nowhere", "no such folder"),
-        (tmp_path / "empty", r"no config\.json"),
-        (folder / "config.json", "a model is a folder"),
-        (folder, "model_type"),
-    ):
-        with pytest.raises(BridoError, match=words) as error:
-            usage_in(place)
-        assert "\n" not in str(error.value)
+REFUSED = [
+    (lambda folder: writing_of(folder, Usage(), guided="no"), "guided"),
+    (lambda folder: usage_in(folder / "nowhere"), "no such folder"),
+    (lambda folder: usage_in(folder / "config.json"), "a model is a folder"),
+    (lambda folder: usage_in(folder.parent), r"no config\.json"),
+    (
+        lambda folder: usage_in(folder, {"max_source_tokens": 2}),
+        r"max_source_tokens: .* 2",
+    ),
+    (lambda folder: usage_in(folder, {"num_beams": 0}), r"decoding\.num_beams: .* 0"),
+    (lambda folder: usage_in(folder, {"num_beam": 2}), "num_beam .* did you mean num_beams"),
+]
+
+
+@pytest.mark.parametrize(("call", "named"), REFUSED)
+def test_what_is_refused(folder, call, named):
+    with pytest.raises(BridoError, match=named):
+        call(folder)
 
 
 def test_a_decoder_only_model_without_a_length_asks_for_one(folder):

@@ -13,7 +13,7 @@ from brido.cli.summarize.documents import DocumentReader
 from brido.cli.summarize.output import Output, check_place
 from brido.cli.summarize.project import ChosenModel, find_model, runtime_for, tell
 from brido.search import SearchSettings
-from brido.summarizer.model import check_beams, most_source_tokens, writing_of
+from brido.summarizer.model import most_source_tokens, writing_of
 from brido.summarizer.server import ServerWriter
 from brido.summarizer.writer import Named, SummaryWriter, Writing, chunks
 from brido.utils.errors import BridoError
@@ -33,7 +33,6 @@ def summarize(files: Sequence[str], options: Mapping[str, Any]) -> None:
     """Write all lines, and say what was written."""
     # All that can be checked is checked before a model is loaded.
     path, candidates, keeps = (options[name] for name in ("output", "candidates", "keep_columns"))
-    check_beams(options["num_beams"], candidates, "--num-beams")
     check_place(path, options["resume"], options["force"])
     if options["prompt"] is not None:
         prompt_pieces(options["prompt"])
