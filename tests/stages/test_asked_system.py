@@ -80,14 +80,6 @@ def test_a_dry_run_counts_and_a_budget_stops(decoded):
     assert not paths.decoded("chat", "test").exists()
 
 
-def test_missing_answers_are_an_error_or_empty_summaries(decoded):
-    with BadEndpoint(always={small_project.document(2): 400}) as server:
-        with pytest.raises(BridoError, match=r"chat\.endpoint: 2 of 13 .*max_missing_fraction"):
-            decoded(server)
-        rows = decoded(server, max_missing_fraction=0.2)
-    assert [bool(row["summary"]) for row in rows] == [True, True, False, True, True, True]
-
-
 def test_the_command_asks_about_new_documents_and_pays_once(decoded, tmp_path, capsys):
     with BadEndpoint() as server:
         rows = decoded(server)

@@ -7,9 +7,8 @@ import yaml
 
 from brido.corpus.settings import WorldSettings
 from brido.settings.load import check_params
-from brido.tables import CORPUS, read_rows, write_table
+from brido.tables import CORPUS, read_rows
 from brido.training import pretraining
-from brido.utils.errors import BridoError
 from brido.world import documents, reading
 from stages import checkpoint, download, paths
 
@@ -64,12 +63,3 @@ def test_the_defaults_base_has_no_document_of_a_split():
     assert len(own) == 3000
     for split in ("train", "validation", "test"):
         assert not own & {row["document"] for row in documents(settings, split)}
-
-
-def test_another_corpus_has_no_such_articles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    # A corpus that was made before data.source was changed back.
-    monkeypatch.chdir(tmp_path)
-    row = {"id": "a", "document": "A b.", "summary": "B.", "references": ["B."]}
-    write_table(paths.corpus("train"), [[row]], CORPUS, {"source": "files", "settings": {}})
-    with pytest.raises(BridoError, match="the corpus is not the embedded world"):
-        checkpoint.make(check_params({"checkpoints": {"base": {"source": "embedded"}}}), "base")

@@ -4,17 +4,13 @@ import json
 import shutil
 from pathlib import Path
 
-import pytest
 import tiny_hub
 import torch
-from safetensors.torch import load_file, save_file
-from tiny_families import build_family
-from tiny_models import word_tokenizer
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, PegasusTokenizer
 
 from brido.candidates.local import Generator
 from brido.models import LanguageModel
-from brido.models.checkpoint import load_checkpoint, save, store_checkpoint
+from brido.models.checkpoint import store_checkpoint
 from brido.models.settings import ReadingSettings
 from brido.search import SearchSettings
 from brido.training.batches import Batches
@@ -152,46 +148,6 @@ def test_what_is_wrong_with_a_hub_model_is_said_in_one_sentence(hub, run_stage, 
     assert not (tmp_path / "out").exists()
 
 
-@pytest.fixture
-def folder(hub_folder, tmp_path: Path) -> Path:
-    """A copy of the tiny BART to damage."""
-    return Path(shutil.copytree(hub_folder[1] / MODELS["base"], tmp_path / "model"))
-
-
-def test_a_folder_is_stored_with_generation_settings_that_contradict_each_other(folder: Path):
-    settings = json.loads((folder / "generation_config.json").read_text())
-    (folder / "generation_config.json").write_text(json.dumps({**settings, "num_beams": 1}))
-    store_checkpoint(str(folder), None, folder.parent / "out", "checkpoints.base")
-    stored = json.loads((folder.parent / "out" / "generation_config.json").read_text())
-    assert stored["length_penalty"] == 2.0
-    record = json.loads((folder.parent / "out" / "source.json").read_text())
-    assert record == {"source": str(folder), "revision": None}
-
-
-def test_a_control_token_that_only_the_tokenizer_knows_cannot_be_spelled(folder: Path):
-    """As `<mask>` of BART's summarizers."""
-    store_checkpoint(str(folder), None, folder.parent / "out", "checkpoints.base")
-    language = LanguageModel.load(folder.parent / "out", ReadingSettings(max_source_tokens=60))
-    tokens, mask = len(language.tokenizer), language.tokenizer.mask_token_id
-    assert mask == tokens - 1 == language.model.get_input_embeddings().num_embeddings
-    for ids in (
-        language.read(["a <mask> b"]).ids[0],
-        language.write([["a <mask> b"]], None, 20).ids[0, 0],
-    ):
-        assert int(ids.max()) < mask
-        assert "mask" in language.tokenizer.decode(ids)
-
-
-def test_the_tokenizers_end_token_ends_a_chat_models_texts(hub_folder, tmp_path: Path):
-    folder = Path(shutil.copytree(hub_folder[1] / "Qwen/Qwen3-1.7B", tmp_path / "model"))
-    other, end = json.loads((folder / "config.json").read_text())["eos_token_id"]
-    assert AutoTokenizer.from_pretrained(folder).eos_token_id == end
-    (folder / "generation_config.json").write_text(json.dumps({"eos_token_id": other}))
-    store_checkpoint(str(folder), None, tmp_path / "out", "checkpoints.base")
-    stored = json.loads((tmp_path / "out/generation_config.json").read_text())
-    assert stored["eos_token_id"] == [other, end]
-
-
 def test_t5_goes_from_a_folder_to_candidates_and_a_loss(tmp_path: Path):
     torch.manual_seed(0)
     stored = tmp_path / "stored"
@@ -219,22 +175,3 @@ def test_t5_goes_from_a_folder_to_candidates_and_a_loss(tmp_path: Path):
     loss.backward()
     assert torch.isfinite(loss)
     assert all(torch.isfinite(weight.grad).all() for weight in language.model.parameters())
-
-
-@pytest.mark.parametrize("kind", ["pegasus", "marian"])
-def test_sinusoids_that_are_missing_are_computed(kind: str, tmp_path: Path):
-    torch.manual_seed(0)
-    model = build_family(kind).float()
-    save(model, word_tokenizer(), tmp_path / "model")
-    file = tmp_path / "model" / "model.safetensors"
-    weights = {
-        name: tensor for name, tensor in load_file(file).items() if "embed_positions" not in name
-    }
-    save_file(weights, file, {"format": "pt"})
-    store_checkpoint(str(tmp_path / "model"), None, tmp_path / "stored", "checkpoints.base")
-    stored = AutoModelForSeq2SeqLM.from_pretrained(tmp_path / "stored").state_dict()
-    assert all(torch.equal(stored[name], own) for name, own in model.state_dict().items())
-    # A published file may be used as it is too, by `brido summarize --model`.
-    read, _ = load_checkpoint(tmp_path / "model", torch.bfloat16)
-    for name, own in read.state_dict().items():
-        assert torch.equal(own, stored[name].to(torch.bfloat16))

@@ -116,16 +116,6 @@ def test_what_is_written_of_the_best_system(project, capsys):
     assert usage.reading == load_params().reading_of("base")
 
 
-def test_a_variant_is_bases_weights_with_its_own_decoding_and_guidance(project):
-    same_rouge()
-    good(base=30, vote=31, control=30, guided=50)
-    assert chosen()["chosen"] == "guided"
-    assert weights_of(paths.CHOSEN) == weights_of(paths.checkpoint("base"))
-    usage = read_usage(paths.CHOSEN)
-    assert (usage.system, usage.decoding.length_penalty) == ("guided", -2.0)
-    assert usage.guidance.weight == 0.3
-
-
 def test_base_stays_where_nothing_is_clearly_better(project):
     same_rouge()
     good(base=30, vote=31, control=30, guided=29)

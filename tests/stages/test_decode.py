@@ -1,6 +1,5 @@
 """Stage decode: settings in use, a row a document, and what is recorded."""
 
-import json
 import shutil
 import sys
 
@@ -36,19 +35,6 @@ def test_summaries_are_the_best_of_a_beam_search_with_the_checkpoints_settings(p
     assert [row["id"] for row in validation] == [f"validation-{n}" for n in range(7)]
     assert [row["id"] for row in test] == [f"test-{n}" for n in range(6)]
     assert_decoded(test)
-
-
-def test_no_length_at_all_is_refused(project):
-    folder = paths.checkpoint("base")
-    path = folder / "generation_config.json"
-    settings = json.loads(path.read_text())
-    path.write_text(json.dumps({**settings, "max_new_tokens": 9}))
-    assert search_settings(folder, DecodingSettings())["max_length"] == 10
-    del settings["max_length"]
-    path.write_text(json.dumps(settings))
-    assert search_settings(folder, DecodingSettings(max_length=30))["max_length"] == 30
-    with pytest.raises(BridoError, match=r"decoding\.max_length: set it"):
-        search_settings(folder, DecodingSettings())
 
 
 def test_an_empty_document_has_an_empty_summary(project, capsys):

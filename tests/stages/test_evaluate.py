@@ -50,21 +50,3 @@ def test_what_chooses_is_measured_on_validation_documents_too(choice, measured):
     params = PARAMS.model_copy(update={"choice": PARAMS.choice.model_copy(update=choice)})
     for split, names in (("test", params.evaluation.metrics), ("validation", measured)):
         assert [metric.name for metric in stage.metrics_of(params, "vote", split)] == names
-
-
-@pytest.mark.parametrize(
-    ("among", "both"),
-    [(None, {"base", "vote"}), (["guided"], {"base"}), (["vote"], {"base", "vote"})],
-)
-def test_what_can_be_chosen_is_measured_on_validation_documents_too(monkeypatch, among, both):
-    """Base is always compared."""
-    choice = PARAMS.choice.model_copy(update={"among": among})
-    params = PARAMS.model_copy(update={"choice": choice})
-    asked = set()
-    monkeypatch.setattr(stage, "load_params", lambda: params)
-    monkeypatch.setattr(stage, "evaluate", lambda _, *what: asked.add(what))
-    for system in ("reference", "base", "vote", "elected"):
-        monkeypatch.setattr("sys.argv", ["stages.evaluate", system])
-        stage.main()
-    assert {system for system, split in asked if split == "validation"} == both
-    assert len(asked) == 4 + len(both)

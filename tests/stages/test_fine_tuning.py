@@ -8,17 +8,16 @@ import pytest
 import torch
 import yaml
 from safetensors.torch import load_file
-from small_project import WORDS, document, write_checkpoint, write_corpus
+from small_project import document, write_checkpoint, write_corpus
 from transformers import AutoModelForSeq2SeqLM
 
 from brido.models import LanguageModel
 from brido.models.settings import ReadingSettings
 from brido.settings.load import check_params
-from brido.tables import CORPUS, read_rows, write_table
+from brido.tables import CORPUS, read_rows
 from brido.training.batches import Batches
 from brido.training.documents import SummaryPairs
 from brido.training.train import Run
-from brido.utils.errors import BridoError
 from stages import checkpoint, paths
 
 TUNING = {"epochs": 3, "batch_size": 4, "learning_rate": 0.02, "max_summary_tokens": 12}
@@ -107,17 +106,3 @@ def test_killed_it_goes_on_and_ends_in_the_same_bytes(
     monkeypatch.setattr(checkpoint, "store_checkpoint", None)  # it is loaded already
     assert content(make(lora=LORA)) == expected
     assert not list(Path(".brido/work/checkpoint/base").iterdir())
-
-
-def test_what_it_cannot_learn_from(project: Path) -> None:
-    row = {"id": "a", "document": WORDS[0], "summary": WORDS[1], "references": [WORDS[1]]}
-    write_table(TRAIN, [[row]], CORPUS, {"source": "files"})
-    share = {"documents": 5, "support_rate": 0.8}
-    message = r"base.fine_tuning.world: data.source is files"
-    with pytest.raises(BridoError, match=message):
-        make(world=share)
-    with pytest.raises(
-        BridoError, match="max_summary_tokens: the model has 40 positions for a text, not 41"
-    ):
-        make(max_summary_tokens=41)
-    assert not paths.checkpoint("base").exists()

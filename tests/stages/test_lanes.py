@@ -8,7 +8,7 @@ import pytest
 from dvc.repo import Repo
 
 import stages.__main__ as driver
-from brido.settings.load import check_params, load_params
+from brido.settings.load import load_params
 from brido.utils.errors import BridoError
 from stages import seconds
 
@@ -27,17 +27,6 @@ def test_lanes_name_stages_of_dvc_yaml_and_leave_none_of_a_system_out():
     before = {"download", "pool", "pairwise", "needs", "support", "likelihood"}
     rest = {name.split("@")[0] for name in listed - set(targets)}
     assert rest == before | {"checkpoint", "generate", "sensitivity", "choose", "report"}
-
-
-@pytest.mark.parametrize("threads", [0, 2])
-def test_stages_that_use_all_cores_run_one_by_one(monkeypatch, threads):
-    monkeypatch.setattr(driver.shutil, "which", lambda name: None)
-    monkeypatch.setattr(driver, "usable_cores", lambda: 8)
-    monkeypatch.delenv("BRIDO_LAUNCH", raising=False)
-    assert driver.lanes_at_once(check_params(BASE)) == 8
-    assert driver.lanes_at_once(check_params(BASE | {"runtime": {"threads": threads}})) == 1
-    monkeypatch.setattr(driver.shutil, "which", lambda name: "/usr/bin/nvidia-smi")
-    assert driver.lanes_at_once(check_params(BASE)) == 1
 
 
 @pytest.mark.parametrize("failing", ["pairwise", "train@vote", ""])

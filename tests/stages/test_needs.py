@@ -45,11 +45,6 @@ def system(**scoring):
             {"scoring": {"information": 0.5, "prior_weight": 0.1}, "tuned": {"vote": {}}},
             NONE, EVERY, True,
         ),
-        (
-            {"scoring": {"information": 0.5, "prior_weight": 0.1}, "tuned": system(shuffle=True)},
-            NONE, EVERY, True,
-        ),
-        ({"scoring": {"support": 0.5}, "tuned": system(support=0.0)}, EVERY, NONE, False),
         # Without test candidates, and with the default's entry `information`.
         (
             {"scoring": {"support": 0.5}, "documents": {"test": 0}, "systems": ["base"]},

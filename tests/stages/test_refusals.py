@@ -7,8 +7,7 @@ from pathlib import Path
 import finished_run
 import pytest
 
-from brido.tables import CORPUS, DECODED, POOL, SCORES, evaluation_schema, read_rows, write_table
-from brido.tables.fingerprint import content_hash
+from brido.tables import CORPUS, DECODED, POOL, evaluation_schema, read_rows, write_table
 from brido.utils.errors import BridoError
 from stages import paths
 
@@ -39,21 +38,6 @@ def other_candidates() -> None:
     for row in rows:
         row["candidates"].reverse()
     write_table(paths.pool("train"), [rows], POOL)
-
-
-def equal_candidates(split: str) -> Damage:
-    """Of each document all candidates are the same text, and have the scores that they had."""
-
-    def write() -> None:
-        pool, scores = paths.pool(split), paths.scores("vote", split)
-        rows = read_rows(pool, POOL, "")
-        for row in rows:
-            row["candidates"] = row["candidates"][:1] * len(row["candidates"])
-        write_table(pool, [rows], POOL)
-        about = {"candidates": content_hash(pool)}
-        write_table(scores, [read_rows(scores, SCORES, "")], SCORES, about)
-
-    return write
 
 
 def renamed(path: Path, schema: object = None) -> Damage:
@@ -94,19 +78,13 @@ CASES: list[tuple[Damage, tuple[str, ...], str]] = [
     (gone("data/checkpoints/base"), ("generate", "base"), "data/checkpoints/base is missing"),
     (gone("data/checkpoints/vote"), ("decode", "vote"), "train@vote"),
     (gone("data/decoded/base"), ("evaluate", "base"), "dvc repro decode_base"),
-    (gone("data/decoded/short"), ("evaluate", "short"), "dvc repro vary@short"),
     (gone("data/corpus/test.parquet"), ("evaluate", "vote"), "dvc repro download"),
     (gone("data/scores/vote/train.parquet"), ("train", "vote"), "dvc repro score"),
-    (gone("data/checkpoints/base/config.json"), ("train", "vote"), "repro -sf checkpoint"),
     (gone("data/evaluation/base/validation.parquet"), ("choose",), "evaluation/base.*evaluate"),
-    (gone("data/evaluation/control/test.parquet"), ("choose",), "evaluation/control.*evaluate"),
     (gone("data/decoded/vote/validation.parquet"), ("choose",), "data/decoded/vote.*decode"),
-    (gone("data/evaluation/vote/test.parquet"), ("report",), "dvc repro evaluate"),
     (gone("metrics/training/vote.csv"), ("report",), "metrics/training.*dvc repro train@vote"),
     (gone("metrics/choice.json"), ("report",), "metrics/choice.json.*dvc repro choose"),
-    (gone("data/similarity/test.parquet"), ("report",), "data/similarity.*dvc repro pairwise"),
     (gone("data/chosen/model.safetensors"), ("report",), "data/chosen.*dvc repro choose"),
-    (gone("data/decoded/base/validation.parquet"), ("report",), "data/decoded/base.*decode"),
     (gone("data/checkpoints/base/source.json"), ("report",), "dvc repro checkpoint@base"),
     (gone("metrics/intervals.json"), ("report", "--show"), "dvc repro report"),
     # Tables that do not belong together.
@@ -123,10 +101,6 @@ CASES: list[tuple[Damage, tuple[str, ...], str]] = [
      ("vary", "guided"), "needs 16 other"),
     (changed(likelihood={"others": 16}), ("likelihood",),
      "likelihood.others: each document needs 16 other"),
-    (equal_candidates("train"), ("train", "vote"),
-     "each document has fewer than two distinct candidates"),
-    (equal_candidates("validation"), ("train", "vote"),
-     "each validation document has fewer than two"),
     # No base.
     (gone("data/checkpoints/base"), ("likelihood",), "base has no weights.*checkpoint@base"),
     (left_empty, ("train", "vote"), NO_BASE), (left_empty, ("vary", "short"), NO_BASE),

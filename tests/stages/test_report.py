@@ -4,7 +4,6 @@ import csv
 import json
 from pathlib import Path
 
-import finished_run
 import pyarrow.parquet as pq
 import pytest
 import synthetic_run
@@ -52,24 +51,6 @@ def test_numbers_are_those_of_the_tables_and_finite(read):
     assert every["signatures"]["vote"]["rouge"]["implementation"] == "rouge_score"
     assert every["bootstrap"] == {"samples": 50, "confidence": 0.95, "seed": 0}
     assert every["sources"] == {}
-
-
-def test_what_dvc_compares_are_numbers_of_base_the_kept_system_and_the_control(finished):
-    choose("vote")
-    report.report(load_params())
-    compared, every = kept(HEADLINE), kept(INTERVALS)
-    assert list(compared) == ["base", "chosen", "control"]
-    own = every["systems"]["vote"]
-    places = {"good": "world_judge", "unsupported": "mentions", "r1": "rouge", "r2": "rouge"}
-    assert {key: compared["chosen"][key] for key in places} == {
-        key: own[metric][key]["mean"] for key, metric in places.items()
-    }
-    assert "length" not in compared["chosen"]
-    assert compared["chosen"]["words"] == own["extractiveness"]["length"]["mean"]
-    gap = dict(every["differences"]["vote - control"]["rouge"]["r1"])
-    del gap["documents"]
-    assert compared["chosen"]["minus_control"]["r1"] == gap
-    assert list(compared["chosen"]["minus_base"]) == ["good", "unsupported", "r1", "words"]
 
 
 def test_a_run_that_trains_no_order_has_a_choice_a_page_and_no_curves(finished):
@@ -136,11 +117,3 @@ def test_the_page_holds_a_seeded_sample_with_the_marks_of_the_metric(read):
             (one["text"], one["supported"]) for one in found
         ]
         assert document["summaries"]["base"]["broken"]
-
-
-def test_the_page_shows_the_documents_of_the_numbers_if_they_have_candidates(finished):
-    finished_run.write_params(finished, documents={"test": 0}, systems=["reference", "base"])
-    report.report(load_params())
-    assert "of the validation documents." in report.PAGE.read_text()
-    ids = [each["id"] for each in synthetic_run.page_data(report.PAGE)["documents"]]
-    assert set(ids) <= {row["id"] for row in read_rows(paths.pool("validation"), None, "")}

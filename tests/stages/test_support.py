@@ -8,7 +8,6 @@ import small_project
 import torch
 from pool_rows import pooled
 
-from brido.candidates import blocks as candidate_blocks
 from brido.candidates import probability
 from brido.candidates.blocks import blocks
 from brido.checkers.mentions import world_mentions
@@ -132,28 +131,6 @@ def test_likelihoods_are_those_of_a_plain_forward_pass(tmp_path, monkeypatch, ot
     assert (about["others"], about["seed"]) == (others, 3)
 
 
-def test_memory_that_runs_out_halves_the_texts_of_a_block(tmp_path, monkeypatch):
-    likelihood_project(tmp_path, monkeypatch, likelihood={"others": 2})
-    likelihood.main()
-    wanted = pq.read_table(paths.likelihood("validation")).to_pylist()
-    real, sizes = probability.cross_log_probability, []
-
-    def short(model, ids, mask, rows, *others):
-        sizes.append(len(rows))
-        if len(rows) > 3:
-            raise MemoryError
-        return real(model, ids, mask, rows, *others)
-
-    monkeypatch.setattr(probability, "cross_log_probability", short)
-    shutil.rmtree(".brido", ignore_errors=True)
-    likelihood.main()
-    assert {size for size in sizes if size <= 3}
-    for row, whole in zip(
-        pq.read_table(paths.likelihood("validation")).to_pylist(), wanted, strict=True
-    ):
-        assert row["prior"] == pytest.approx(whole["prior"], abs=1e-4)
-
-
 def test_more_training_documents_score_no_validation_document_again(tmp_path, monkeypatch):
     likelihood_project(tmp_path, monkeypatch, likelihood={"others": 2})
     small_project.write_needs(tmp_path, ("train", "validation"), prior=True)
@@ -177,16 +154,3 @@ def test_more_training_documents_score_no_validation_document_again(tmp_path, mo
     shutil.rmtree(".brido")
     likelihood.main()
     assert [paths.likelihood(split).read_bytes() for split in ("train", "validation")] == more
-
-
-def test_cut_into_other_shards_it_ends_in_the_same_bytes(tmp_path, monkeypatch):
-    """Windows of three documents, which shards of any size keep whole."""
-    likelihood_project(tmp_path, monkeypatch, likelihood={"others": 2})
-    monkeypatch.setattr(candidate_blocks, "WINDOW", 3)
-    path = paths.likelihood("validation")
-    likelihood.main()
-    wanted = path.read_bytes()
-    runtime = small_project.SMALL["runtime"] | {"shard_documents": 99}
-    small_project.write_params(tmp_path, likelihood={"others": 2}, runtime=runtime)
-    likelihood.main()
-    assert path.read_bytes() == wanted

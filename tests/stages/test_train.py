@@ -14,7 +14,6 @@ from safetensors.torch import load_file
 from tiny_chat import chat_tokenizer, tiny_llama
 from tiny_models import SPECIAL, tiny_bart, word_tokenizer
 from training_runs import Killed, Noted, kill_at
-from transformers import AutoModelForSeq2SeqLM
 
 from brido.models import LanguageModel
 from brido.models.checkpoint import save
@@ -152,23 +151,6 @@ def test_a_killed_run_ends_in_the_same_bytes(
     assert stored == {"state.pt"}
     train.main()
     assert made() == expected
-
-
-def test_an_adapter_is_merged_and_stands_beside(project: Path) -> None:
-    lora = "  lora: {rank: 2, alpha: 4.0}\n  validation:"
-    Path("params.yaml").write_text(PARAMS.replace("  validation:", lora))
-    train.main()
-    base, tuned = paths.checkpoint("base"), load_file(TUNED / "model.safetensors")
-    assert {file.name for file in TUNED.iterdir()} - {"adapter"} == {
-        file.name for file in base.iterdir()
-    }
-    from peft import PeftModel
-
-    model = AutoModelForSeq2SeqLM.from_pretrained(base)
-    merged = PeftModel.from_pretrained(model, TUNED / "adapter").merge_and_unload()
-    for name, value in merged.state_dict().items():
-        if name in tuned:
-            torch.testing.assert_close(value, tuned[name])
 
 
 def start(project: Path, **variables: str) -> subprocess.Popen:

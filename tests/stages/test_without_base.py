@@ -70,21 +70,13 @@ def answer(question):
     return f"The {NOUNS[number % 5]} was closed, and {number} people came."
 
 
-@pytest.fixture(scope="module")
-def project(tmp_path_factory):
-    """A project whose candidates a server wrote, up to the scores."""
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        folder = tmp_path_factory.mktemp("served")
-        monkeypatch.chdir(folder)
-        monkeypatch.delenv("BRIDO_WORK", raising=False)
-        write_and_run(folder, monkeypatch)
-    return folder
-
-
 @pytest.fixture
-def served(project, monkeypatch):
-    monkeypatch.chdir(project)
-    return project
+def served(tmp_path, monkeypatch):
+    """A project whose candidates a server wrote, up to the scores."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("BRIDO_WORK", raising=False)
+    write_and_run(tmp_path, monkeypatch)
+    return tmp_path
 
 
 def write_and_run(folder, monkeypatch):
