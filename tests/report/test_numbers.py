@@ -49,13 +49,6 @@ def test_each_system_is_compared_with_base_and_the_tuned_ones_with_the_control(t
     assert (numbers.base, numbers.control) == ("abc", "control")
 
 
-def test_without_base_or_a_control_nothing_is_compared_with_them(tables):
-    alone = measure({"base": tables["base"]}, SETTINGS, "", "control", ["vote"])
-    assert alone.differences == {}
-    untrained = measure(tables, SETTINGS, "", None, ["vote"])
-    assert list(untrained.differences) == ["vote - base", "control - base"]
-
-
 def test_a_system_of_which_nothing_was_measured_has_no_row(tables):
     rows = [{"id": f"d{place}", "rouge.r1": None, "detail": "{}"} for place in range(4)]
     schema = evaluation_schema(["rouge.r1"])

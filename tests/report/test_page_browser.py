@@ -1,10 +1,11 @@
 """The page in a real browser: the live vote, filters, links, hostile text, silence."""
 
 import math
+import time
 
 import numpy as np
 import pytest
-from shown_page import ALPHAS, COUNT, choose, go, shown_ids, shown_order, title, wait_for
+from shown_page import ALPHAS, COUNT, choose, go, shown_ids, shown_order, size, title, wait_for
 from synthetic_run import HOSTILE
 
 from brido.vote.consensus import consensus_scores, eligible_scores, ranking
@@ -36,18 +37,6 @@ def scores_of(document, alpha):
     return eligible_scores(case.similarity[None], alpha, "equation", *flags)[0]
 
 
-def test_the_page_says_who_wrote_a_candidate_and_what_it_may_do(page, address):
-    go(page, address, "doc-7", 0)
-    rows = page.find_elements("css selector", ".candidate")
-    told = {int(row.get_attribute("data-index")): row.find_element("css selector", "small").text
-            for row in rows}  # fmt: skip
-    assert told[0].startswith("by base")
-    assert told[3].startswith("by big, has no vote")
-    assert told[5].startswith("by big, votes but cannot be elected")
-    assert [int(row.get_attribute("data-index")) for row in rows[-3:]] == [3, 5, 8]
-    assert rows[-1].find_element("css selector", ".score span").text == "–"
-
-
 def test_every_document_ranks_exactly_at_a_named_alpha_ties_included(page, address, documents):
     ties = 0
     for document in documents:
@@ -66,26 +55,6 @@ def test_the_page_opens_on_the_order_that_the_run_wrote(page, address, documents
         go(page, address, document.case.id)
         assert shown_order(page) == document.case.order
     assert "Order of the run: a vote" in page.find_element("css selector", ".hint").text
-
-
-def test_what_the_slider_shows_is_said_to_be_computed_here(page, documents):
-    page.find_element("css selector", '.presets [data-alpha="0"]').click()
-    hint = page.find_element("css selector", ".hint")
-    assert "Computed in your browser from ROUGE alone. Order of the run: a vote" in hint.text
-    assert page.current_url.endswith("alpha=0")
-    page.find_element("css selector", '.presets [data-alpha="run"]').click()
-    assert shown_order(page) == documents[0].case.order
-    assert "alpha" not in page.current_url
-
-
-def test_presets_and_keys_move_the_vote(page, documents):
-    page.find_element("css selector", '.presets [data-alpha="Infinity"]').click()
-    expected = ranking(consensus_scores(documents[0].case.similarity, math.inf))
-    assert shown_order(page) == expected.tolist()
-    assert page.current_url.endswith("alpha=inf")
-    slider = page.find_element("id", "alpha")
-    slider.send_keys("\ue012")  # arrow left
-    assert not page.current_url.endswith("alpha=inf")
 
 
 def test_filters_and_search(page):
@@ -118,19 +87,6 @@ def test_deep_link_opens_document_and_alpha_and_history_works(page, address, doc
     page.get(f"{address}#document=no-such&alpha=nonsense")
     wait_for(page, "doc-0")
     assert shown_order(page) == documents[0].case.order
-
-
-def test_keyboard_walks_the_documents(page):
-    body = page.find_element("tag name", "body")
-    body.send_keys("j")
-    wait_for(page, "doc-1")
-    body.send_keys("k")
-    wait_for(page, "doc-0")
-    body.send_keys("/")
-    assert page.switch_to.active_element.get_attribute("id") == "search"
-    page.switch_to.active_element.send_keys("j")
-    assert page.find_element("id", "search").get_attribute("value") == "j"
-    assert title(page) == "doc-0"
 
 
 def test_hostile_text_is_shown_as_text(page, address, documents):
@@ -187,3 +143,53 @@ def test_heat_map_shows_the_matrix_in_the_order_shown(page, documents):
             assert told[row, column] == (f"rank {row + 1}" if row == column else expected)
         expected = f"rank {row + 1} against the reference: {matrix[first, COUNT]:.3f}"
         assert told[row, COUNT + 0.5] == expected
+
+
+@pytest.mark.parametrize(
+    ("alpha", "winner"),
+    [(0, "that agrees most with the others"), (15, "that this weight puts first"),
+     (math.inf, "nearest to the reference")],
+)  # fmt: skip
+def test_one_sentence_says_what_is_seen_at_every_alpha(page, address, alpha, winner):
+    go(page, address, "doc-0", alpha)
+    does = "does so too" if shown_order(page)[0] in (2, 9) else "does not"
+    assert page.find_element("css selector", ".seen").text == (
+        "2 of 16 candidates say something that the article does not support (marked), and so "
+        f"does the summary by base itself; the candidate {winner} {does}."
+    )
+
+
+def test_on_a_phone_the_candidates_come_first(page):
+    size(page, 390, 844)
+    tops = page.execute_script(
+        "return ['.candidate', '.text', '.control', '.card', '.map', '.finder', '#results']"
+        ".map((one) => document.querySelector(one).getBoundingClientRect().top + scrollY)"
+    )
+    assert tops == sorted(tops)
+
+
+def test_a_link_to_a_part_of_the_page_leaves_document_and_vote(page, address):
+    go(page, address, "doc-3", 15)
+    page.find_element("css selector", '.contents a[href="#results"]').click()
+    assert page.current_url.endswith("#results")
+    assert title(page) == "doc-3"
+    assert page.find_element("css selector", ".candidates").get_attribute("data-alpha") == "15"
+
+
+@pytest.mark.parametrize("width", [360, 390, 768, 1280])
+def test_nothing_is_wider_than_the_screen(page, width):
+    size(page, width, 800)
+    time.sleep(0.2)
+    inner = page.execute_script("return [document.documentElement.scrollWidth, innerWidth]")
+    assert inner[0] <= inner[1]
+
+
+def test_it_prints(page):
+    page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    hidden = page.execute_script(
+        "return getComputedStyle(document.querySelector('.finder')).display"
+    )
+    assert hidden == "none"
+    assert page.find_element("css selector", ".candidate").is_displayed()
+    assert page.print_page()
+    page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})

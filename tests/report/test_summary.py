@@ -55,15 +55,6 @@ def test_table_shows_units_intervals_and_stars():
     )
 
 
-def test_a_metric_stands_over_the_first_of_its_columns():
-    columns = [("rouge", "r1"), ("rouge", "rl"), ("mentions", "unsupported")]
-    first, second, *_ = summary_table(result_table(columns, SYSTEMS, {}), 0.9).splitlines()
-    assert first.split() == ["ROUGE", "Mentions"]
-    assert second.split() == ["R-1", "↑", "R-L", "↑", "unsupported", "%", "↓"]
-    ends = [first.index("ROUGE") + 5, first.index("Mentions") + 8]
-    assert ends == [second.index("R-1 ↑") + 5, second.index("unsupported % ↓") + 15]
-
-
 def lengths(base, tuned):
     return {name: {"extractiveness": {"length": Estimate(mean, mean, mean, 9)}}
             for name, mean in (("base", base), ("tuned", tuned))}  # fmt: skip
