@@ -81,12 +81,11 @@ def test_the_owner_alone_can_read_it_and_it_holds_parameters_and_no_prompt(path)
     assert (model, json.loads(parameters)) == ("model", {"temperature": 1.0})
 
 
-@pytest.mark.parametrize(("text", "said"), [(None, "cannot be used"), ("x" * 10**6, "full.*free")])
-def test_several_answers_are_committed_all_or_none(path, text, said):
+def test_several_answers_are_committed_all_or_none(path):
     with AnswerStore(path) as store:
         store._connection.execute("PRAGMA max_page_count=8")  # a full disk
-        with pytest.raises(BridoError, match=said):
-            store.append([row(Answer("good")), row(Answer(text), sample=1)])
+        with pytest.raises(BridoError, match="full.*free"):
+            store.append([row(Answer("good")), row(Answer("x" * 10**6), sample=1)])
         assert store.samples(KEY) == set()
 
 

@@ -112,36 +112,6 @@ def test_a_schema_that_a_server_does_not_know_ends_the_run_with_the_key(asking):
             )
 
 
-def test_a_form_that_fails_for_one_prompt_behind_answers_is_no_refusal_of_all(asking):
-    failed = error("json_validate_failed", message="response_format: no JSON came")
-
-    def respond(body):
-        return (400, failed) if "document 5:" in body["messages"][0]["content"] else None
-
-    form = {"response_format": {"type": "json_schema"}}
-    with BadEndpoint(respond=respond) as server:
-        answers = asking(server, TEXTS, parameters=form, max_concurrency=1)
-        assert [place for place, found in enumerate(answers) if not found] == [5]
-        assert len(server.requests) == 12
-
-
-def test_only_answered_questions_move_the_bar(asking):
-    moved = []
-
-    class Bar:
-        advance = moved.append
-
-        def __enter__(self):
-            return self
-
-        def __exit__(self, *_):
-            pass
-
-    with BadEndpoint(always={"document 3": 413}) as server, asking.client(server) as client:
-        client.ask(asking.plan(client, TEXTS), lambda *_: Bar())
-    assert sum(moved) == len(TEXTS) - 1
-
-
 def test_an_answer_as_long_as_its_limit_was_cut_whatever_the_server_says(asking):
     with BadEndpoint(tokens=(20, 64)) as server:
         for limit, ended in ((64, False), (65, True)):

@@ -3,19 +3,18 @@
 import math
 
 import numpy as np
-import pyarrow as pa
 import pytest
 import torch
 
 from brido.evaluation.geval import GEval
 from brido.evaluation.qafacteval import QAFactEval
 from brido.rouge import rouge_matrix, similarity_batch, similarity_matrix
-from brido.search import SamplingSettings, SearchSettings
+from brido.search import SearchSettings
 from brido.stats import bootstrap_interval, means
 from brido.training.loss import contrastive_loss
 from brido.utils.errors import ArgumentError
 from brido.vote.consensus import consensus_scores, eligible_scores, ranking
-from brido.vote.signals import combined, shuffled_scores
+from brido.vote.signals import combined
 
 MATRIX = np.array([[0, 0.5, 0.25], [0.75, 0, 1.0]])
 NAN, R = math.nan, "harmonic_r1_r2"
@@ -42,28 +41,16 @@ def test_what_converts_is_converted():
     assert contrastive_loss(f, np.array(scores), 1.0).item() == pytest.approx(0.35)
 
 
-class Arrayed:
-    """What NumPy can make an array of."""
-
-    def __init__(self, values):
-        self.values = values
-
-    def __array__(self, dtype=None, copy=None):
-        return np.asarray(self.values, dtype)
-
-
 @pytest.mark.parametrize("kind", [
-    list, tuple, np.array, torch.tensor, Arrayed, pa.array, lambda rows: np.array(rows, np.float16),
+    list, tuple, np.array, torch.tensor, lambda rows: np.array(rows, np.float16),
     lambda rows: np.ma.array(rows), lambda rows: [torch.tensor(row) for row in rows],
 ])  # fmt: skip
 def test_the_vote_takes_what_numpy_takes(kind):
     matrix = [[0.0, 0.5, 0.25], [0.75, 0.0, 1.0]]
-    if kind is not pa.array:
-        assert consensus_scores(kind(matrix), 0).tolist() == [0.5, 0.75]
-        every = kind([[1.0, 1.0]])
-        found = eligible_scores(np.array([matrix]), 0, "equation", every, every)
-        assert found.tolist() == [[0.5, 0.75]]
-        assert shuffled_scores(kind([[0.5, 0.5]]), ["a"]).tolist() == [[0.5, 0.5]]
+    assert consensus_scores(kind(matrix), 0).tolist() == [0.5, 0.75]
+    every = kind([[1.0, 1.0]])
+    found = eligible_scores(np.array([matrix]), 0, "equation", every, every)
+    assert found.tolist() == [[0.5, 0.75]]
     assert ranking(kind([0.5, 0.75])).tolist() == [1, 0]
     assert combined(kind([0.5, 0.75]), [(0.5, kind([1.0, 1.0]))]).tolist() == [-0.5, 0.5]
 
@@ -94,46 +81,32 @@ def bare(kind):
     ("call", "named"),
     [
         (lambda: rouge_matrix("the cat sat", ["a"]), "predictions must be a list of texts, not 't"),
-        (lambda: rouge_matrix(["a"], "the cat sat"), "targets must be a list of texts"),
         (lambda: rouge_matrix(["a"], ["a"], "rouge1"), "measures must be a list of texts"),
         (lambda: rouge_matrix([["a"]], ["a"]), r"predictions\[0\] is \['a'\], not a text"),
-        (lambda: rouge_matrix({"a": "b"}, ["a"]), "predictions must be a list of texts"),
         (lambda: rouge_matrix(None, ["a"]), "predictions must be a list of texts, not None"),
         (lambda: similarity_matrix("the cat sat", "a", R), r"candidates\[0\] must be a list"),
-        (lambda: similarity_matrix(["a", "b"], ["a"], R), "the reference is"),
         (lambda: similarity_batch(["a", "b"], ["c", "d"], R), r"candidates\[0\] must be a list"),
         (lambda: similarity_batch([["a", "b"]], "c", R), "references must be a list of texts"),
         (lambda: similarity_batch([["a", "b"]], ["c"], R, threads=0), "threads must be at least 1"),
         (lambda: consensus_scores([[1, 2], [3]], 0), "similarity must be an array"),
-        (lambda: consensus_scores(None, 0), "similarity must be an array"),
         (lambda: consensus_scores(MATRIX * NAN, 0), r"similarity of candidate \[0\]"),
         (lambda: consensus_scores(np.stack([MATRIX, MATRIX * NAN]), 1), r"candidate \[1, 0\]"),
-        (lambda: consensus_scores(MATRIX + math.inf, math.inf), r"similarity of candidate \[0\]"),
         (lambda: eligible_scores([MATRIX * NAN], 0, "equation", [[1, 1]], [[1, 1]]), "similarity"),
-        (lambda: consensus_scores([[0, NAN, 1], [1, 0, 1]], 0), "similarity"),
         (lambda: ranking({"a": 1}), "scores must be an array"),
         (lambda: consensus_scores(MATRIX, "half"), "alpha must be a number.*not 'half'"),
         (lambda: consensus_scores(MATRIX, [0, 1]), "alpha must be a number"),
         (lambda: SearchSettings(length_penalty=10**400), "length_penalty"),
-        (lambda: SearchSettings(max_length=10**5000), "max_length"),
-        (lambda: SamplingSettings(temperature=10**400), "temperature"),
         (lambda: consensus_scores(MATRIX, 0, "mean"), "normalization 'mean'"),
-        (lambda: ranking([[0.5], [1, 2]]), "scores must be an array"),
         (lambda: bootstrap_interval(np.zeros(3), 100, 0.95, 0), "one column is values"),
         (lambda: bootstrap_interval(np.zeros((3, 1)), 100, 95, 0), "confidence .95. between 0"),
-        (lambda: bootstrap_interval(np.zeros((3, 1)), 100, 1.0, 0), "confidence .1.0. between 0"),
-        (lambda: bootstrap_interval(np.zeros((3, 1)), 100, 0.0, 0), "confidence .0.0. between 0"),
         (lambda: bootstrap_interval(np.zeros((3, 1)), 0, 0.95, 0), "samples .0. must be"),
         (lambda: means("ab"), "values must be an array"),
         (lambda: bare(QAFactEval).score("a text", ["b"]), "documents must be a list of texts"),
-        (lambda: bare(QAFactEval).score(["a"], "b"), "summaries must be a list of texts"),
         (
             lambda: bare(QAFactEval).score([["a", 3]], ["b"]),
             r"documents\[0\]\[1\] is 3, not a text",
         ),
-        (lambda: bare(QAFactEval).score(["a"], [None]), r"summaries\[0\] must be a list of texts"),
         (lambda: bare(QAFactEval).score(["a"], ["b", "c"]), "1 documents and 2 summaries"),
-        (lambda: bare(GEval).score("a text", ["b"]), "documents must be a list of texts"),
         (lambda: bare(GEval).score(["a"], [["b"]]), r"summaries\[0\] is \['b'\], not a text"),
         (lambda: contrastive_loss(torch.zeros(3), torch.zeros(3), 1.0), r"not \[3\] and \[3\]"),
         (

@@ -87,19 +87,19 @@ def test_a_place_that_takes_no_file_is_a_sentence(number, tmp_path, monkeypatch)
         write_text(tmp_path / "result.json", "text")
 
 
-@pytest.mark.parametrize("writer", ["text", "table"])
-def test_a_limit_on_files_is_a_sentence_and_the_old_file_stays(tmp_path, writer):
+def test_a_limit_on_files_is_a_sentence_and_the_old_file_stays(tmp_path):
     path = tmp_path / "result"
     old, (soft, hard) = "old", resource.getrlimit(resource.RLIMIT_FSIZE)
     path.write_text(old)
+    rows = [{"id": str(n), "summary": str(n**99), "score": 0.0} for n in range(5000)]
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, hard))
     try:
-        with pytest.raises(BridoError, match=r"writing .*result .*ulimit -f"):
-            if writer == "text":
-                write_text(path, "long" * 5000)
-            else:
-                rows = [{"id": str(n), "summary": str(n**99), "score": 0.0} for n in range(5000)]
-                write_table(path, [rows], DECODED)
+        for write in (
+            lambda: write_text(path, "long" * 5000),
+            lambda: write_table(path, [rows], DECODED),
+        ):
+            with pytest.raises(BridoError, match=r"writing .*result .*ulimit -f"):
+                write()
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert path.read_text() == old

@@ -52,11 +52,6 @@ def test_the_smallest_extra_that_brings_a_module_is_named(module, named):
     assert str(caught.value).endswith(f'pip install ".[{named}]"`')
 
 
-def test_what_no_extra_brings_passes_as_it_is():
-    with pytest.raises(ModuleNotFoundError, match="brido_no_such"), extra():
-        import brido_no_such  # noqa: F401
-
-
 # What is imported or called without any extra.
 IMPORTS = (
     "from brido.search import diverse_beam_search",

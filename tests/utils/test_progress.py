@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from brido.utils.errors import run_command
-from brido.utils.progress import Progress, quiet
+from brido.utils.progress import Progress, quiet, say
 
 
 def test_lines_with_rate_and_time_left(capfd):
@@ -26,14 +26,22 @@ def test_lines_with_rate_and_time_left(capfd):
 def test_tokens_are_told_before_a_document_is_finished(capfd):
     with Progress("generate base", total=88, interval=0.0) as progress:
         progress.advance(0, tokens=1200)
-        progress.advance(0, tokens=34)
-        progress.advance(4)
-    first, second, third, _ = capfd.readouterr().err.splitlines()
+        progress.advance(4, tokens=34)
+    first, second, _ = capfd.readouterr().err.splitlines()
     assert first == "generate base: 0/88 documents, 1,200 tokens written"
-    assert second == "generate base: 0/88 documents, 1,234 tokens written"
-    assert third.startswith("generate base: 4/88 documents, ")
-    assert "1,234 tokens written" in third
-    assert "s left" in third
+    assert "1,234 tokens written" in second
+
+
+def test_a_terminal_has_a_bar_and_messages_stand_above_it(capfd, monkeypatch):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with Progress("generate base", total=8) as progress:
+        progress.skip(2)
+        progress.advance(6, note="loss 0.1")
+        say("a line")
+    said = capfd.readouterr().err
+    assert "a line\n" in said
+    assert "8/8" in said
+    assert "2 found done, loss 0.1" in said
 
 
 def test_quiet_progress_counts_and_shows_nothing(capfd):

@@ -55,15 +55,6 @@ def test_a_signal_that_is_ignored_stops_no_training():
         signal.signal(signal.SIGINT, former)
 
 
-def test_what_is_kept_is_said(capsys):
-    def main():
-        raise KeyboardInterrupt("3 of 4 documents are kept")
-
-    with pytest.raises(SystemExit):
-        run_command(main)
-    assert capsys.readouterr().err == "interrupted; 3 of 4 documents are kept\n"
-
-
 @pytest.mark.parametrize("number", SIGNALS)
 def test_a_library_that_answers_a_stop_with_its_own_error_hides_nothing(
     capsys, number, tmp_path, request
@@ -82,14 +73,3 @@ def test_a_library_that_answers_a_stop_with_its_own_error_hides_nothing(
         run_command(lambda: torch.save([torch.ones(99), Stopping()], tmp_path / "state.pt"))
     assert end.value.code == 128 + number
     assert capsys.readouterr().err == "interrupted; finished work is kept, run again to go on\n"
-
-
-def test_another_error_keeps_its_traceback():
-    def main():
-        try:
-            raise KeyError("a")
-        except KeyError as error:
-            raise ZeroDivisionError from error
-
-    with pytest.raises(ZeroDivisionError):
-        run_command(main)
