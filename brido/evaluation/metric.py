@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import Any, Literal
 
-from brido.utils.arguments import as_list, as_texts
+from brido.utils.arguments import as_texts
 from brido.utils.errors import ArgumentError, BridoError
 from brido.utils.progress import MakeProgress, quiet
 from brido.utils.sections import Section
@@ -93,9 +93,8 @@ class Support:
     """How a metric's numbers say whether the document supports a summary.
 
     column: the number that says how far it does. threshold: what a supported summary reaches, at
-    least, or at most where lower is better; None where the metric gives marks without one. step: by
-    how much a mark must get worse to mean anything. whole: the column that says whether the text
-    is whole, None where the metric does not ask.
+    least, or at most where lower is better; None for marks without one. step: by how much a mark
+    must get worse to mean anything. whole: the column that says whether the text is whole, if any.
     """
 
     column: str
@@ -120,19 +119,18 @@ class Inputs:
     references: Sequence[Sequence[str]]
     facts: Sequence[Sequence[dict[str, Any]]] | None = None
 
-    def checked(self) -> "Inputs":
-        """The same in lists; raises ArgumentError unless every document has one of each."""
-        given = as_list("references", self.references, "a list of texts for each document")
-        lists: dict[str, Sequence[Any]] = {
-            "ids": as_list("ids", self.ids, "a list of names"),
-            "documents": as_texts("documents", self.documents),
-            "summaries": as_texts("summaries", self.summaries),
-            "references": [as_texts(f"references[{n}]", own) for n, own in enumerate(given)],
-        }
-        if len({len(items) for items in lists.values()}) > 1:
-            sizes = ", ".join(f"{len(items)} {name}" for name, items in lists.items())
-            raise ArgumentError(f"give one of each for every document, not {sizes}")
-        return replace(self, **lists)
+    def check(self) -> None:
+        """Raise ArgumentError unless these are texts, one of each for every document."""
+        as_texts("documents", self.documents)
+        as_texts("summaries", self.summaries)
+        for place, own in enumerate(self.references):
+            as_texts(f"references[{place}]", own)
+        sizes = [len(self.ids), len(self.documents), len(self.summaries), len(self.references)]
+        if len(set(sizes)) > 1:
+            raise ArgumentError(
+                "give ids, documents, summaries and references, one of each for every document, "
+                f"not {sizes}"
+            )
 
     def require_facts(self, metric: str) -> Sequence[Sequence[dict[str, Any]]]:
         """The facts of the documents; raises BridoError if the corpus has none."""
@@ -208,12 +206,11 @@ class Metric:
     A document's row depends on no other document, so workers may measure parts of a system. Where
     `whole`, one call in the stage's own process gets all documents: it waits for the network.
 
-    `against_references` says that it compares with the references, so that the reference has no
-    number of its own. `chooses` says that stage choose compares systems by it, so that it is
-    measured on validation documents too. `needs_facts`: it measures nothing without the world's
-    facts, and it decides there what is good. `support`: how its numbers say what the document
-    supports; None for a metric of something else.
-    `by_default`: the default of `evaluation.metrics` names it.
+    `against_references`: it compares with the references, so that these have no number of their
+    own. `chooses`: stage choose compares systems by it, so it measures validation documents too.
+    `needs_facts`: it measures nothing without the world's facts, and decides there what is good.
+    `support`: how its numbers say what the document supports, if they do. `by_default`: the default
+    of `evaluation.metrics` names it.
     """
 
     name: str
@@ -253,7 +250,7 @@ class Metric:
             BridoError: what the metric says a user can mend.
             ValueError: the metric broke its declaration: other columns, or other rows than inputs.
         """
-        inputs = inputs.checked()
+        inputs.check()
         extra = (runtime,) if self.needs_runtime else ()
         result = self.evaluate(inputs, settings or self.settings(), progress, *extra)
         if not len(result.rows) == len(result.details) == len(inputs.ids):

@@ -1,10 +1,15 @@
 """Texts checked against their sources: each checker, with the facts of the world and without."""
 
-import pytest
-
-from brido.checkers.minicheck import MiniCheck, Sentence
-from brido.checkers.settings import MentionsSupport, MiniCheckSupport
-from brido.checkers.texts import Checked, SourceText, by_mentions, check_texts, make_checker
+from brido.checkers.minicheck import Sentence
+from brido.checkers.settings import MentionsSupport
+from brido.checkers.texts import (
+    Checked,
+    SourceText,
+    by_mentions,
+    by_model,
+    check_texts,
+    make_checker,
+)
 from brido.corpus.settings import WorldSettings
 from brido.work.settings import RuntimeSettings
 from brido.world.generator import document
@@ -24,19 +29,6 @@ class Judge:
         return [[Sentence("", value) for value in self.answers[text]] for text in texts]
 
 
-@pytest.fixture
-def judge(monkeypatch):
-    answers = {"both": [0.9, 0.1], "none": [], "doubt": [0.5]}
-    model = Judge(answers)
-    monkeypatch.setattr(MiniCheck, "load", lambda *_: model)
-    return model
-
-
-def world_source() -> SourceText:
-    row = document(WorldSettings(bare_references=0.0), "train", 0)
-    return SourceText(row["document"], row["summary"], row["facts"])
-
-
 def test_mentions_are_counted_and_a_text_without_any_is_supported():
     texts = ["A lorry hit Colham at 9.", "It hit a wall.", "A lorry hit ASHWICK."]
     exact = make_checker(MentionsSupport(), RUNTIME, "cpu")
@@ -45,23 +37,23 @@ def test_mentions_are_counted_and_a_text_without_any_is_supported():
     assert folded([SOURCE], [texts])[0][2] == Checked(1.0, 0)
 
 
-def test_a_model_is_asked_about_every_text_of_every_source(judge):
-    checker = make_checker(MiniCheckSupport(checker="minicheck"), RUNTIME, "cpu")
+def test_a_model_is_asked_about_every_text_of_every_source():
+    judge = Judge({"both": [0.9, 0.1], "none": [], "doubt": [0.5]})
     other = SourceText("Another.")
-    checked = checker([SOURCE, other], [["both", "none"], ["doubt"]])
+    checked = by_model([SOURCE, other], [["both", "none"], ["doubt"]], judge)
     # A sentence at .5 is not in doubt.
     assert checked == [[Checked(0.5, 1), Checked(1.0, 0)], [Checked(0.5, 0)]]
     documents = [SOURCE.document, SOURCE.document, other.document]
     assert judge.asked == list(zip(documents, ["both", "none", "doubt"], strict=True))
 
 
-def test_where_there_are_facts_they_count_whatever_the_checker_says(judge):
-    source = world_source()
-    text = source.reference
-    judge.answers[text] = [0.2]
+def test_where_there_are_facts_they_count_whatever_the_checker_says():
+    row = document(WorldSettings(bare_references=0.0), "train", 0)
+    text = row["summary"]
+    source = SourceText(row["document"], text, row["facts"])
     ((counted,),) = by_mentions([source], [[text]])
-    checker = make_checker(MiniCheckSupport(checker="minicheck"), RUNTIME, "cpu")
-    assert checker([source], [[text]]) == [[Checked(0.2, counted.unsupported)]]
+    found = by_model([source], [[text]], Judge({text: [0.2]}))
+    assert found == [[Checked(0.2, counted.unsupported)]]
     missing = {fact["value"] for fact in source.facts if not fact["in_document"]}
     assert counted.unsupported == sum(value in text for value in missing)
 

@@ -30,22 +30,13 @@ class Account:
         if missing <= max_invalid_fraction * self.marks:
             return
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in self.missing.most_common())
-        advice = ""
-        if {"not_answered", "empty"} & set(self.missing):
-            advice += f"{way_out}. "
-        if {"missing", "several", "not_a_number"} & set(self.missing):
-            advice += "Ask for JSON with evaluation.geval.structured_output: always. "
-        if {"cut_off", "empty"} & set(self.missing):
-            advice += (
-                "A model that thinks first may spend all its tokens on that: raise "
-                "evaluation.geval.max_answer_tokens, or switch thoughts off by "
-                "evaluation.geval.extra_parameters (docs/deploy.md). "
-            )
         raise BridoError(
             f"geval: {missing:,} of {self.marks:,} marks are missing ({missing / self.marks:.1%}; "
             f"evaluation.geval.max_invalid_fraction allows {max_invalid_fraction:.1%}): {reasons}. "
-            f"First documents: {some(self.missing_documents)}. {advice}To read the answers (they "
-            "are kept), raise max_invalid_fraction and look at the column `detail`"
+            f"First documents: {some(self.missing_documents)}. What may help: for not_answered, "
+            f"{way_out}; for missing, structured_output: always; for cut_off, another "
+            "max_answer_tokens, or no thoughts (extra_parameters; docs/deploy.md). To read the "
+            "answers (they are kept), raise max_invalid_fraction and look at the column `detail`"
         )
 
     def signature(self) -> dict[str, Any]:

@@ -47,8 +47,11 @@ def evaluate(
     found = metric.score(inputs.documents, inputs.summaries, progress)
     signature = metric.signature(found)
     counts = {name: signature.pop(name) for name in ("n_questions", "n_without_questions")}
-    details = [row["questions"] for row in found]
-    return Evaluation([_numbers(row) for row in found], details, signature, counts)
+    rows: list[dict[str, float | None]] = [
+        {name: float(row[name]) * (100 if name in _TIMES_100 else 1) for name in METRIC.names}
+        for row in found
+    ]
+    return Evaluation(rows, [row["questions"] for row in found], signature, counts)
 
 
 @lru_cache(maxsize=1)
@@ -57,13 +60,8 @@ def _load(settings: QAFactEvalSettings, device: str, batch_tokens: int) -> Any:
     from brido.evaluation.qafacteval.metric import QAFactEval
     from brido.work.folder import answers_file
 
-    store = answers_file("qafacteval")
-    how = settings.model_dump()
-    return QAFactEval.load(**how, device=device, batch_tokens=batch_tokens, store=store)
-
-
-def _numbers(row: dict[str, Any]) -> dict[str, float | None]:
-    return {name: float(row[name]) * (100 if name in _TIMES_100 else 1) for name in METRIC.names}
+    how = settings.model_dump() | {"device": device, "batch_tokens": batch_tokens}
+    return QAFactEval.load(**how, store=answers_file("qafacteval"))
 
 
 METRIC = Metric(

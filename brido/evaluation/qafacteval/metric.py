@@ -117,7 +117,14 @@ class QAFactEval:
                 f"there are {len(sources)} documents and {len(texts)} summaries: give one "
                 "summary for each document, in the same order"
             )
-        questions = self._select(texts)
+        distinct = list(dict.fromkeys(texts))
+        selected = select_answers(self.pipeline, distinct, self.settings["answers"])
+        answers = dict(zip(distinct, selected, strict=True))
+        questions = [
+            GeneratedQuestion(index, answer, text[answer.sentence_start : answer.sentence_end])
+            for index, text in enumerate(texts)
+            for answer in answers[text]
+        ]
         with memory_errors(self.batch_tokens):
             self._ask(questions, progress)
             found = self._answers(questions, texts, "answers on the summaries", progress)
@@ -132,16 +139,6 @@ class QAFactEval:
         for question in questions:
             grouped[question.document].append(question)
         return [summarise(group) for group in grouped]
-
-    def _select(self, texts: list[str]) -> list[GeneratedQuestion]:
-        distinct = list(dict.fromkeys(texts))
-        selected = select_answers(self.pipeline, distinct, self.settings["answers"])
-        answers = dict(zip(distinct, selected, strict=True))
-        return [
-            GeneratedQuestion(index, answer, text[answer.sentence_start : answer.sentence_end])
-            for index, text in enumerate(texts)
-            for answer in answers[text]
-        ]
 
     def _ask(self, questions: list[GeneratedQuestion], progress: MakeProgress) -> None:
         """Write the questions."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
+from tokenizers import AddedToken
 from transformers import AutoTokenizer, BartForConditionalGeneration
 from transformers.cache_utils import DynamicCache, EncoderDecoderCache
 from transformers.modeling_outputs import BaseModelOutput
@@ -120,14 +121,8 @@ def shift_positions(model: BartForConditionalGeneration) -> None:
 
 def add_markers(tokenizer: PreTrainedTokenizerBase) -> None:
     """Add the two markers to a BART tokenizer, so that they swallow the spaces around them."""
-    from tokenizers import AddedToken
-
-    tokenizer.add_tokens(
-        [
-            AddedToken(marker, lstrip=True, rstrip=True, normalized=False)
-            for marker in (OPENING, CLOSING)
-        ]
-    )
+    how = {"lstrip": True, "rstrip": True, "normalized": False}
+    tokenizer.add_tokens([AddedToken(marker, **how) for marker in (OPENING, CLOSING)])
 
 
 class _DecoderStep:

@@ -1,9 +1,8 @@
-"""Answers in the forms that judges write, each with the marks that a person reads in it.
+"""Answers in the forms that judges write, each with the mark that a person reads in it.
 
-`ONE` are answers to a question for coherence (1 to 5), `ALL` to one for all four criteria. The
-forms are those of chat models of several houses, as their templates, G-Eval's and MT-Bench's
-prompts and public threads about their parsing show; the words are ours. A reason in place of a mark
-says why there is none. CUT are answers that ended at their token limit.
+They answer a question for coherence (1 to 5), in the forms of chat models of several houses, as
+their templates, G-Eval's and MT-Bench's prompts and public threads about their parsing show; the
+words are ours. A reason in place of a mark says why there is none.
 """
 
 # (what is special about it, the answer, the mark or why there is none)
@@ -58,45 +57,3 @@ ONE = [
     ("the best one first, in Japanese", "評価：5点満点中4点", "missing"),
     ("words", '{"score": "high"}', "not_a_number"),
 ]  # fmt: skip
-
-# (what is special about it, the answer, marks of coherence, consistency, fluency, relevance)
-ALL = [
-    ("numbered and bold", "1. **Coherence (1-5):** 4\n2. **Consistency (1-5):** 5\n"
-     "3. **Fluency (1-3):** 3\n4. **Relevance (1-5):** 2", (4, 5, 3, 2)),
-    ("a list of objects", '[{"criterion": "Coherence", "score": 4}, {"criterion": "Consistency", '
-     '"score": 5}, {"criterion": "Fluency", "score": 3}, {"criterion": "Relevance", "score": 2}]',
-     (4, 5, 3, 2)),
-    ("a table", "| Criterion | Score | Reason |\n|---|---|---|\n| Coherence | 4 | 2 jumps |\n"
-     "| Consistency | 5 | true |\n| Fluency | 3 | good |\n| Relevance | 2 | too long |",
-     (4, 5, 3, 2)),
-    ("sections", "### 1. Coherence\nThe 3 sentences follow.\n**Score: 4**\n\n### 2. Consistency\n"
-     "All 7 facts stand there.\n**Score: 5**\n\n### 3. Fluency\n**Score: 3**\n\n### 4. Relevance\n"
-     "4 of the 9 facts matter.\n**Score: 2**", (4, 5, 3, 2)),
-    ("thoughts first", 'Hm, {"coherence": 1}?</think>{"coherence": 4, "consistency": 5, '
-     '"fluency": 3, "relevance": 2}', (4, 5, 3, 2)),
-    ("fluency of five", "Coherence: 4\nConsistency: 5\nFluency: 5\nRelevance: 2",
-     (4, 5, "off_scale", 2)),
-    ("fluency out of five", "Coherence (1-5): 4\nConsistency (1-5): 5\nFluency (1-5): 3\n"
-     "Relevance (1-5): 2", (4, 5, "off_scale", 2)),
-    ("all names, then all marks", "Coherence, consistency, fluency, relevance: 4, 5, 3, 2",
-     ("missing",) * 4),
-    ("one of them missing", "Coherence: 4\nConsistency: n/a\nFluency: 3\nRelevance: 2",
-     (4, "missing", 3, 2)),
-    ("one word for all", "Score: 4", ("missing",) * 4),
-]  # fmt: skip
-
-# (what is special about it, an answer to a question for coherence that was cut, mark or reason)
-CUT = [
-    ("a digit that may go on", "4", "cut_off"),
-    ("a decimal that may go on", "Score: 4.", "cut_off"),
-    ("a scale that may go on", "Score: 4/1", "cut_off"),
-    ("a line that has ended", "2\n\n", 2),
-    ("a line and a word", "2\n\nThe", 2),
-    ("a label's line", "Score: 4\nBecause", 4),
-    ("nothing yet", "1. I read the article and", "cut_off"),
-    ("thoughts", "<think>Score: 4\n", "cut_off"),
-    ("channels", "<|channel|>analysis<|message|>Score: 4\n", "cut_off"),
-    ("nothing", "", "cut_off"),
-    ("json that may go on", '{"reason": "fine", "score": 4', "cut_off"),
-    ("json in its list", '{"score": 4, "reason": "fi', 4),
-]

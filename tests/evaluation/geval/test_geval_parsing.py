@@ -3,10 +3,11 @@
 import json
 
 import pytest
-from answers_of_judges import ALL, CUT, ONE
+from answers_of_judges import ONE
 from hypothesis import given
 from hypothesis import strategies as st
 
+from brido.endpoint import Answer
 from brido.evaluation.geval.criteria import (
     CRITERIA,
     SCALES,
@@ -15,6 +16,7 @@ from brido.evaluation.geval.criteria import (
     average_normalised,
 )
 from brido.evaluation.geval.parsing import Missing, read_marks
+from brido.evaluation.geval.scoring import Account, score_document
 
 MARKS = {"coherence": 4.0, "consistency": 5.0, "fluency": 3.0, "relevance": 2.0}
 PLAIN = '{"coherence": 4, "consistency": 5, "fluency": 3, "relevance": 2}'
@@ -107,19 +109,6 @@ def test_no_answer_for_one_criterion_has_another_mark_than_a_person_reads(text, 
     assert isinstance(found, Missing) or found == mark
 
 
-@pytest.mark.parametrize(("text", "marks"), [row[1:] for row in ALL])
-def test_no_answer_for_all_criteria_has_other_marks_than_a_person_reads(text, marks):
-    found = read_marks(text, CRITERIA).values()
-    wrong = [one for one in zip(found, marks, strict=True) if one[0] != one[1]]
-    assert all(isinstance(one, Missing) for one, _ in wrong)
-
-
-@pytest.mark.parametrize(("text", "mark"), [row[1:] for row in CUT])
-def test_no_answer_that_was_cut_has_a_mark_that_may_go_on(text, mark):
-    found = read_marks(text, ["coherence"], "length")["coherence"]
-    assert found in (mark, Missing("cut_off"))
-
-
 @pytest.mark.parametrize("ending", ["length", "tool_calls", "abort"])
 def test_at_the_end_of_an_answer_that_was_cut_no_number_is_trusted(ending):
     reason = Missing("cut_off" if ending == "length" else ending)
@@ -179,3 +168,15 @@ def test_the_schema_allows_exactly_the_whole_marks_of_the_scales():
     assert schema["additionalProperties"] is False
     assert schema["properties"]["fluency"]["enum"] == [1, 2, 3]
     assert schema["properties"]["relevance"]["enum"] == [1, 2, 3, 4, 5]
+
+
+def test_a_missing_mark_counts_in_no_mean():
+    partial = '{"coherence": 2, "fluency": 3}'
+    answers = {n: Answer(text, "stop", False, "m", 9, 3) for n, text in enumerate((PLAIN, partial))}
+    account = Account()
+    row, detail = score_document("a", [(CRITERIA, answers)], 3, account)
+    assert (row["coherence"], row["consistency"], row["valid_answers"]) == (3.0, 5.0, 1.0)
+    assert account.missing == {"missing": 2, "not_answered": 4}
+    assert (account.marks, account.missing_documents) == (12, ["a"])
+    assert detail["answers"][1]["missing"] == {"consistency": "missing", "relevance": "missing"}
+    assert account.signature()["prompt_tokens"] == 18
