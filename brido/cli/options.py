@@ -1,5 +1,6 @@
 """The text of every key of params.yaml, and the files that repeat it."""
 
+import difflib
 import json
 import re
 from pathlib import Path
@@ -14,7 +15,7 @@ from brido.settings.params import Params
 from brido.settings.presets import DEFAULT, flatten, preset_text, read_preset
 from brido.settings.text import Setting, settings
 from brido.utils.atomic import write_text
-from brido.utils.errors import BridoError, near, quoted
+from brido.utils.errors import BridoError, quoted
 
 PAGE = Path("docs/configuration.md")
 # Keys that have the texts of others, in their section or in another.
@@ -62,8 +63,9 @@ def command(key: str, schema: bool, write: bool) -> None:
 def _show(key: str) -> None:
     found = [one for one in settings() if _matches(one.key, key)]
     if not found:
-        known = {part: None for one in settings() for part in _sections(one.key)}
-        names = near(key, known)
+        known = list({part: None for one in settings() for part in _sections(one.key)})
+        same = [name for name in known if name.endswith(f".{key}")]  # without its section
+        names = (same or difflib.get_close_matches(key, known))[:5]
         listed = " or ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
         meant = f" Did you mean {listed}?" if names else ""
         raise BridoError(

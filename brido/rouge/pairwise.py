@@ -228,5 +228,5 @@ def _checked_documents(
             if not isinstance(text, str)
         ]
     if problems:
-        raise ArgumentError.from_problems("each document needs equally many texts:", problems, 20)
+        raise ArgumentError.from_problems("each document needs equally many texts:", problems[:20])
     return documents

@@ -27,17 +27,9 @@ class BridoError(Exception):
     """
 
     @classmethod
-    def from_problems(
-        cls, heading: str, problems: Iterable[str], limit: int | None = None
-    ) -> "BridoError":
-        """One error that lists every problem, so that a user fixes all of them in one go.
-
-        Of more than `limit` problems the others are counted.
-        """
-        lines = [f"  - {problem}" for problem in problems]
-        if limit is not None and len(lines) > limit:
-            lines[limit:] = [f"  - and {len(lines) - limit:,} more"]
-        return cls("\n".join([heading, *lines]))
+    def from_problems(cls, heading: str, problems: Iterable[str]) -> "BridoError":
+        """One error that lists every problem, so that a user fixes all of them in one go."""
+        return cls("\n".join([heading, *(f"  - {problem}" for problem in problems)]))
 
 
 class ArgumentError(BridoError, ValueError):
@@ -74,20 +66,10 @@ def close_to(name: str, known: Iterable[str], prefix: str = "") -> str:
     return f"; known here: {', '.join(names)}" if names else ""
 
 
-def near(key: str, known: Iterable[str]) -> list[str]:
-    """Return dotted keys that a misspelt one, or one without its section, may mean; 5 at most."""
-    names = list(known)
-    last = key.rpartition(".")[2]
-    same = [name for name in names if name.rpartition(".")[2] == last]
-    return (same + difflib.get_close_matches(key, names, n=5))[:5]
-
-
 def first_line(error: BaseException) -> str:
     """The first line of an error's message that is not blank."""
-    if isinstance(error, RecursionError):
-        return "it is nested too deeply"
-    if isinstance(error, MemoryError):
-        return "the memory does not suffice"
+    if isinstance(error, RecursionError | MemoryError):
+        return "it is nested too deeply, or the memory does not suffice"
     text = getattr(error, "strerror", None) or str(error)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return printable(lines[0][:_LONGEST_REASON]) if lines else type(error).__name__
@@ -176,11 +158,10 @@ def run_command(main: Callable[[], None]) -> None:
                     number = getattr(cause, "number", Stopped.number)
                     _end(f"interrupted; {str(cause) or _KEPT}", 128 + number)
                 if isinstance(cause, MemoryError):
-                    _end(f"error: {first_line(cause)} (or `ulimit -v` is reached); {_KEPT}", 2)
+                    _end(f"error: the memory does not suffice; {_KEPT}", 2)
             # Files that are not ours, such as a library's cache, grow as well.
             if is_disk_full(error):
-                where = getattr(error, "filename", None) or "a file"
-                _end(f"error: the disk is full while writing {where}: free some; {_KEPT}", 2)
+                _end(f"error: the disk is full ({first_line(error)}): free some; {_KEPT}", 2)
             raise
 
 

@@ -13,9 +13,8 @@ class Progress:
     >>> with Progress("score test", total=3, unit="documents") as progress:
     ...     progress.advance(3, note="loss 0.1")
 
-    `total` None means that it is not known. Units found already done (`skip`) count as done, not
-    as speed. `interval` is the number of seconds between lines where stderr is not a terminal.
-    Where `shown` is False it only counts.
+    `total` None means that it is not known. `interval` is the number of seconds between lines where
+    stderr is not a terminal. Where `shown` is False it only counts.
     """
 
     def __init__(
@@ -47,17 +46,14 @@ class Progress:
             self._line()
 
     def skip(self, count: int) -> None:
-        """Count `count` units as found done: by an earlier run, or by another process."""
+        """Count `count` units as found done, not as speed."""
         self.skipped += count
         if self._bar is not None:
             self._bar.initial = self.skipped
         self._show()
 
     def advance(self, count: int = 1, note: str = "", tokens: int = 0) -> None:
-        """Count `count` more units as finished now, and `tokens` as written; show `note` too.
-
-        Within a unit that takes long, `advance(0, note)` says how far it is.
-        """
+        """Count `count` more units as finished now, and `tokens` as written; show `note` too."""
         self.done += count
         self.tokens += tokens
         self.note = note or self.note

@@ -4,6 +4,7 @@ import functools
 import re
 import unicodedata
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Literal
 
 # How the splitters are called in the signatures of numbers: without and with `any_script`.
@@ -212,14 +213,9 @@ def _alone() -> str:
 
 def _ranges(spans: Sequence[tuple[int, int]], category: str) -> str:
     """The characters of some spans and a category as ranges of a regular expression's class."""
-    parts = []
-    for first, last in spans:
-        start = None
-        for code in range(first, last + 2):
-            fits = code <= last and unicodedata.category(chr(code))[0] == category
-            if fits and start is None:
-                start = code
-            elif not fits and start is not None:
-                parts.append(f"\\U{start:08x}-\\U{code - 1:08x}")
-                start = None
-    return "".join(parts)
+    codes = (code for first, last in spans for code in range(first, last + 1))
+    fits = [code for code in codes if unicodedata.category(chr(code))[0] == category]
+    # Neighbours have the same difference to their places.
+    runs = groupby(enumerate(fits), lambda pair: pair[1] - pair[0])
+    ends = ([code for _, code in run] for _, run in runs)
+    return "".join(f"\\U{run[0]:08x}-\\U{run[-1]:08x}" for run in ends)

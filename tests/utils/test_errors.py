@@ -31,7 +31,6 @@ def test_what_a_file_holds_is_escaped_and_cut():
     [
         (ValueError("first\nsecond"), "first"),
         (RecursionError("maximum recursion depth exceeded"), "it is nested too deeply"),
-        (MemoryError(), "the memory does not suffice"),
         (UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte"), "'utf-8' codec can't"),
         (OSError(36, "File name too long", "x" * 5000), "File name too long"),
         (KeyError(), "KeyError"),

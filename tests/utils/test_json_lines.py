@@ -34,5 +34,5 @@ def test_what_a_value_is_in_words():
     values = ["", True, [], {}, 1, 1.5, None, b"", datetime.date(2024, 1, 2)]
     assert [kind(value) for value in values] == [
         "a text", "true or false", "a list", "an object", "a number", "a number", "null",
-        "bytes", "of type date",
+        "bytes", "date",
     ]  # fmt: skip
