@@ -1,18 +1,165 @@
-"""Rewards for trainers that write several completions of each prompt: the vote, and metrics."""
+"""Rewards for trainers that write several completions of each prompt: the vote, and metrics.
 
-from typing import TYPE_CHECKING
+TRL's GRPOTrainer and RLOOTrainer take them in `reward_funcs`. Nothing of TRL is imported here.
+"""
 
-from brido.utils.lazy import lazy
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
 
-if TYPE_CHECKING:
-    from brido.rewards.consensus import ConsensusReward as ConsensusReward
-    from brido.rewards.consensus import consensus_reward as consensus_reward
-    from brido.rewards.measured import MetricReward as MetricReward
+from brido.candidates.cleaning import clean
+from brido.rouge import similarity_matrix
+from brido.rouge.pairwise import Tokenizer
+from brido.utils.cleaning_rules import CLEANING_RULES, CleaningRule
+from brido.vote.consensus import consensus_scores
+from brido.vote.signals import shuffled_scores
 
-_PUBLIC = {
-    "ConsensusReward": "consensus",
-    "consensus_reward": "consensus",
-    "MetricReward": "measured",
-}
-__all__ = list(_PUBLIC)
-__getattr__, __dir__ = lazy(__name__, _PUBLIC)
+Ids = Sequence[Sequence[int]] | None
+
+
+@dataclass(frozen=True)
+class ConsensusReward:
+    """The consensus score (Eq. 2 without a reference) of each completion among its prompt's.
+
+    Completions of equal prompts are one group, those of all processes of torch.distributed
+    together. A completion that did not end, is empty or refuses to answer does not vote and has the
+    reward None, and so has one whose group has no other voter. TRL gives None no advantage.
+
+    shuffled: the control, the same scores shuffled among the voters of each prompt.
+    rules: how completions are cleaned before they vote, as `pool.clean` of the pipeline.
+    end_tokens: a completion whose last token is none of them did not end; None: all ended.
+    tokenizer: see `brido.rouge.similarity_matrix`.
+
+    Example:
+        >>> reward = ConsensusReward()
+        >>> reward(["a", "a", "a"], ["the cat sat", "the cat slept", "a dog"])
+        [0.2857142984867096, 0.2857142984867096, 0.0]
+    """
+
+    shuffled: bool = False
+    rules: tuple[CleaningRule, ...] = CLEANING_RULES
+    end_tokens: tuple[int, ...] | None = None
+    tokenizer: Tokenizer = "rouge_score"
+
+    @property
+    def __name__(self) -> str:
+        """What trainers call the reward in their logs."""
+        return "shuffled_consensus_reward" if self.shuffled else "consensus_reward"
+
+    def __call__(
+        self, prompts: Sequence[Any], completions: Sequence[Any], completion_ids: Ids = None,
+        **columns: Any,
+    ) -> list[float | None]:  # fmt: skip
+        """The reward of each completion, in their order.
+
+        prompts, completions: texts, or lists of messages, of which the last one's text counts.
+        completion_ids: their tokens, which `end_tokens` needs. Of what else TRL hands over
+        `log_metric` is told the share of groups whose scores tie. ValueError: other lengths.
+        """
+        keys = [one if isinstance(one, str) else json.dumps(one, sort_keys=True) for one in prompts]
+        texts = _voting(completions, completion_ids, self.rules, self.end_tokens)
+        rows, first = _of_all_processes(list(zip(keys, texts, strict=True)))
+        rewards: list[float | None] = [None] * len(rows)
+        tied = []
+        for prompt in dict.fromkeys(prompt for prompt, _ in rows):
+            voters = [place for place, (key, text) in enumerate(rows) if key == prompt and text]
+            if len(voters) < 2:
+                continue
+            own = [rows[place][1] for place in voters]
+            matrix = similarity_matrix(own, "", "harmonic_r1_r2", tokenizer=self.tokenizer)
+            scores = consensus_scores(matrix, alpha=0)
+            if self.shuffled:
+                scores = shuffled_scores(scores[None], [prompt])[0]
+            tied.append(bool(scores.min() == scores.max()))
+            for place, score in zip(voters, scores.tolist(), strict=True):
+                rewards[place] = score
+        if "log_metric" in columns and tied:
+            columns["log_metric"]("consensus/tied_groups", sum(tied) / len(tied))
+        return rewards[first : first + len(texts)]
+
+
+@dataclass(frozen=True)
+class MetricReward:
+    """A column of a metric (`brido.evaluation`) as the reward of each completion.
+
+    The data set has the columns `document` and, for a metric such as ROUGE, `reference`: a text, or
+    a list of texts. Where lower is better the reward is the negative number. It is None where the
+    metric measures nothing, and for a completion that would have no vote (see ConsensusReward).
+
+    measured: METRIC.COLUMN; settings: the metric's own section. BridoError: there is no such one.
+
+    Example:
+        >>> reward = MetricReward("mentions.unsupported")
+        >>> reward(["a", "a"], ["So Ann won.", "So Bob won."], document=["So Ann ran."] * 2)
+        [0.0, -1.0]
+    """
+
+    measured: str
+    settings: Any = None
+    end_tokens: tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        self._found()
+
+    def _found(self) -> tuple[Any, str, float]:
+        """The metric, its column's name, and the sign of the reward."""
+        from brido.evaluation.registry import find_metric
+        from brido.utils.arguments import check_choices
+
+        metric_name, _, name = self.measured.partition(".")
+        metric = find_metric(metric_name)
+        signs = {one.name: -1.0 if one.better == "lower" else 1.0 for one in metric.columns}
+        check_choices({"measured": (name, tuple(signs))})
+        return metric, name, signs[name]
+
+    @property
+    def __name__(self) -> str:
+        """What trainers call the reward in their logs."""
+        return self.measured
+
+    def __call__(
+        self, prompts: Sequence[Any], completions: Sequence[Any], completion_ids: Ids = None,
+        **columns: Any,
+    ) -> list[float | None]:  # fmt: skip
+        """The reward of each completion, in their order; `columns` are those of the data set."""
+        from brido.evaluation import Inputs
+        from brido.work.settings import RuntimeSettings
+
+        texts = _voting(completions, completion_ids, CLEANING_RULES, self.end_tokens)
+        told = columns.get("reference") or [[]] * len(texts)
+        references = [[own] if isinstance(own, str) else own or [] for own in told]
+        inputs = Inputs([str(n) for n in range(len(texts))], columns["document"], texts, references)
+        metric, name, sign = self._found()
+        found = metric.measure(inputs, self.settings, runtime=RuntimeSettings())
+        values = [row[name] if text else None for row, text in zip(found.rows, texts, strict=True)]
+        return [None if value is None else 0.0 + sign * value for value in values]
+
+
+def _voting(completions: Sequence[Any], ids: Ids, rules: Any, end_tokens: Any) -> list[str]:
+    """The cleaned text of each completion, "" where it has no vote; see `ConsensusReward`."""
+    texts = []
+    for completion, tokens in zip(completions, ids or [()] * len(completions), strict=True):
+        content = completion if isinstance(completion, str) else completion[-1]["content"]
+        if isinstance(content, list):
+            content = "".join(part.get("text") or "" for part in content)
+        cleaned = clean(content or "", rules)
+        ended = end_tokens is None or any(one in end_tokens for one in tokens[-1:])
+        texts.append(cleaned.text if cleaned.answers and ended else "")
+    return texts
+
+
+def _of_all_processes(rows: list[tuple[str, str]]) -> tuple[list[tuple[str, str]], int]:
+    """The rows of all processes in the order of their ranks, and where ours begin."""
+    torch = sys.modules.get("torch")  # a process without PyTorch is one of one
+    group = torch and torch.distributed
+    if not (group and group.is_available() and group.is_initialized()):
+        return rows, 0
+    parts: list[list[tuple[str, str]]] = [[] for _ in range(group.get_world_size())]
+    group.all_gather_object(parts, rows)
+    return [*chain(*parts)], sum(map(len, parts[: group.get_rank()]))
+
+
+consensus_reward = ConsensusReward()

@@ -13,7 +13,7 @@ import pickle
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence, Sized
+from collections.abc import Callable, Iterator, Sequence, Sized
 from concurrent.futures import Future, ThreadPoolExecutor
 from queue import SimpleQueue
 from types import ModuleType
@@ -25,12 +25,11 @@ from brido.utils.extras import extra
 from brido.utils.signals import answers_restored
 from brido.work.settings import RayRuntime
 from brido.work.worker import (
-    SAVE_MEMORY,
-    SHARDS_STAY,
-    LocalExecutor,
+    RUN_AGAIN,
     MakeWorker,
     Result,
     Workers,
+    executor,
 )
 
 # How often a worker that died is started again, and given its unit once more.
@@ -53,18 +52,14 @@ class RayWorker:
         self._version, self._environment, self._folder = version, environment, folder
         self._maker, self._device = maker, device
         self._own = ""
-        self._execute: LocalExecutor | None = None
+        self._execute: Callable[[Sized], Result] | None = None
 
     def work(self, unit: Sized) -> Result | BridoError:
         """Return the unit's rows and counts, or the BridoError that it ends with."""
         try:
             if self._execute is None:
                 self._enter()
-                # The driver counts whole units.
-                make_worker = pickle.loads(self._maker)
-                self._execute = LocalExecutor(
-                    make_worker, self._device, lambda _, *, tokens=0: None
-                )
+                self._execute = executor(pickle.loads(self._maker), self._device)
             return self._execute(unit)
         except BridoError as error:
             return error
@@ -72,18 +67,14 @@ class RayWorker:
     def _enter(self) -> None:
         if self._version != brido.__version__:
             raise BridoError(
-                f"runtime.engine: a node of the cluster has brido {brido.__version__}, and this "
-                f"machine {self._version}: install the same on all of them"
+                f"runtime.engine: a node has brido {brido.__version__}, this machine "
+                f"{self._version}: install the same on all of them"
             )
+        if not os.path.isdir(self._folder):
+            raise BridoError(f"runtime.engine: a node does not see {self._folder}: share it")
         self._own = tempfile.mkdtemp(prefix="brido-")
         os.environ.update(self._environment | {"BRIDO_WORK": self._own})
-        try:
-            os.chdir(self._folder)
-        except OSError as error:
-            raise BridoError(
-                f"runtime.engine: a node cannot enter {self._folder} ({error.strerror}): all nodes "
-                "must see the project's folder under the same path"
-            ) from None
+        os.chdir(self._folder)
 
     def leave(self) -> None:
         """Remove its own folder."""
@@ -125,12 +116,11 @@ class RayPool:
             result = self._ray.get(actor.work.remote(unit))
         except self._ray.exceptions.RayTaskError as error:
             print(error, file=sys.stderr, flush=True)
-            raise BridoError(f"a worker of the cluster failed, see above; {SHARDS_STAY}") from None
+            raise BridoError(f"a worker of the cluster failed, see above; {RUN_AGAIN}") from None
         except self._ray.exceptions.RayError as error:
             raise BridoError(
-                f"a worker of the cluster died {RETRIES + 1} times (memory ran out, it was killed, "
-                f"or its node has no brido {brido.__version__}: {first_line(error)}); "
-                f"{SHARDS_STAY}, {SAVE_MEMORY}"
+                f"a worker of the cluster died {RETRIES + 1} times ({first_line(error)}); "
+                f"{RUN_AGAIN}"
             ) from None
         finally:
             self._free.put(actor)
@@ -179,10 +169,9 @@ def _room(share: dict[str, float], there: dict[str, float]) -> int:
     wanted = {name: amount for name, amount in share.items() if amount > 0}
     room = min(math.floor(there.get(name, 0.0) / wanted[name] + 1e-9) for name in wanted)
     if room < 1:
-        asked = ", ".join(f"{name} {amount:g}" for name, amount in wanted.items())
-        has = ", ".join(f"{name} {there.get(name, 0.0):g}" for name in share)
+        has = {name: there.get(name, 0.0) for name in share}
         raise BridoError(
-            f"runtime.ray: a worker asks for {asked}, but the whole cluster has {has}: ask for less"
+            f"runtime.ray: a worker asks for {wanted}, the cluster has {has}: ask less"
         )
     return room
 
@@ -205,8 +194,8 @@ def _connected() -> Iterator[ModuleType]:
                 logging_level=logging.ERROR,
             )
     except Exception as error:
-        what = f"RAY_ADDRESS: no cluster at {address}" if address else "no local Ray started"
-        raise BridoError(f"runtime.engine: {what} ({first_line(error)})") from None
+        where = f"at RAY_ADDRESS {address}" if address else "here"
+        raise BridoError(f"runtime.engine: no Ray {where} ({first_line(error)})") from None
     try:
         yield ray
     finally:

@@ -48,11 +48,10 @@ def take(folder: Path) -> None:
             path.write_text(f"{os.getpid()} {platform.node()}", encoding="utf-8")
             _held[path] = lock
     except Timeout:
-        process, _, machine = path.read_text(encoding="utf-8").partition(" ")
-        where = "" if machine == platform.node() else f" on {machine}"
+        process, machine = path.read_text(encoding="utf-8").split(" ", 1)
         raise BridoError(
-            f"process {process}{where} is at work in {folder.parent}, and two would undo each "
-            f"other's work: wait until it ends, or end it (`kill {process}`{where}), then run again"
+            f"process {process} on {machine} is at work in {folder.parent}: wait until it ends, or "
+            f"end it there (`kill {process}`), then run again"
         ) from None
     except (OSError, NotImplementedError) as error:
         raise BridoError(

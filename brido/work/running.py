@@ -3,8 +3,6 @@
 A worker does one unit at a time and writes nothing: the driver alone writes shards. A shard's rows
 do not depend on the worker, so a stage ends in the same bytes with any number of workers. Only a
 few units are in work at once, so memory stays constant.
-
-`run` reaches every worker through an executor (`worker.Executor`): here, in a process, or on Ray.
 """
 
 from collections import Counter
@@ -23,14 +21,14 @@ from brido.utils.progress import Progress
 from brido.work.kept import Kept
 from brido.work.shards import Shards
 from brido.work.worker import (
-    SAVE_MEMORY,
-    SHARDS_STAY,
+    RUN_AGAIN,
     Advance,
-    LocalExecutor,
     MakeWorker,
     ProcessPool,
     Result,
     Workers,
+    executor,
+    unheard,
 )
 
 if TYPE_CHECKING:
@@ -51,14 +49,11 @@ def run(
 ) -> None:
     """Finish every shard that is not done: shard i holds the rows of unit i.
 
-    Args:
-        shards: where finished shards go; what is finished there is not done again.
-        units: picklable descriptions of the work, small (which rows of which file, not their
-            texts); len() of a unit is its number of documents, for the progress line.
-        make_worker: see MakeWorker; no worker is made if everything is done.
-        workers: how many, and where; by default one, here.
-        label: what the progress line is about.
-        interval: seconds between progress lines if stderr is not a terminal.
+    shards: where finished shards go; what is finished there is not done again.
+    units: picklable descriptions of the work, small (which rows of which file, not their texts);
+    len() of a unit is its number of documents.
+    make_worker: see MakeWorker; no worker is made if everything is done.
+    label, interval: of the progress line, and seconds between two if stderr is not a terminal.
 
     Raises:
         BridoError: a worker's own, or that its process died. Finished shards are kept.
@@ -81,7 +76,7 @@ def run_stream(
     make_worker: MakeWorker,
     workers: Workers,
     finish: Callable[..., None],
-    advance: Advance = lambda count, *, tokens=0: None,
+    advance: Advance = unheard,
 ) -> None:
     """Do units as they come, and hand each one's rows and counts to `finish` in their order.
 
@@ -124,7 +119,7 @@ def _do(
         with ProcessPool(make_worker, devices) as pool:
             _side_by_side(pool, todo, advance, finish)
     elif devices:
-        execute = LocalExecutor(make_worker, devices[0], advance)
+        execute = executor(make_worker, devices[0], advance)
         for index, unit in todo:
             finish(index, *execute(unit))
 
@@ -138,14 +133,14 @@ def _side_by_side(
     """Do all units; `finish` runs in this thread, as results come."""
     units = iter(todo)
     running: dict[Future[Result], tuple[int, Sized]] = {}
-    working = pool.size
+    working, release = pool.size, getattr(pool, "release", None)
     try:
         while True:
             # As many wait as work, so that no worker waits for a shard to be written.
             for index, unit in islice(units, 2 * working - len(running)):
                 running[pool.submit(unit)] = index, unit
-            if len(running) < working:
-                pool.release(working - len(running))
+            if len(running) < working and release:
+                release(working - len(running))
                 working = len(running)
             if not running:
                 return
@@ -158,8 +153,7 @@ def _side_by_side(
                 finish(index, *result)
     except BrokenProcessPool:
         raise BridoError(
-            "a worker process ended before its work (memory ran out, or it was killed); "
-            f"{SHARDS_STAY}, {SAVE_MEMORY}"
+            f"a worker process ended before its work: memory ran out, or it was killed; {RUN_AGAIN}"
         ) from None
 
 
@@ -203,8 +197,8 @@ class Splits:
         run(self._shards, self._units, make_worker, workers, label, interval)
 
     def totals(self, split: str) -> Counter[str]:
-        """What the workers counted, summed over the split."""
-        return self._shards.totals(self._numbers[split])
+        """What the workers counted, summed over the split; what none of them counted is 0."""
+        return sum((Counter(said) for said in self.said(split)), Counter())
 
     def said(self, split: str) -> list[dict[str, Any]]:
         """What the workers said of each unit of the split."""

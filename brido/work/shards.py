@@ -9,7 +9,6 @@ the next run can use is kept beyond the stage's end (`brido.work.kept`).
 
 import hashlib
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -85,13 +84,6 @@ class Shards:
     def metadata(self, index: int) -> dict[str, Any]:
         """Read the metadata of shard `index`."""
         return read_metadata(self.path(index), "")
-
-    def totals(self, indices: Iterable[int]) -> Counter[str]:
-        """Sum the counts in these shards' metadata; a key that none of them has counts 0."""
-        totals: Counter[str] = Counter()
-        for index in indices:
-            totals.update(self.metadata(index))
-        return totals
 
     def clear(self) -> None:
         """Remove the work folder: call it when the stage's output is in place."""

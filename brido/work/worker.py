@@ -1,7 +1,7 @@
 """Workers, where they are, and what runs one: a unit goes in, its rows and counts come out.
 
-`LocalExecutor` runs one in this process, `ProcessPool` some in processes of their own,
-`cluster.RayPool` some on a Ray cluster.
+`executor` runs one in this process, `ProcessPool` some in processes of their own, `cluster.RayPool`
+some on a Ray cluster.
 """
 
 import contextlib
@@ -34,24 +34,16 @@ class Advance(Protocol):
         """Note `count` more documents and `tokens` more tokens."""
 
 
-# Parts of the errors of a worker that ends before its work does.
-SHARDS_STAY = "finished shards are kept, run again to go on"
-SAVE_MEMORY = (
-    "with fewer workers (on a cluster: more runtime.ray.memory_gib for each) or smaller batches if "
-    "memory is short"
+# Of the errors of a worker that ends before its work does.
+RUN_AGAIN = (
+    "finished shards are kept, run again to go on, with fewer workers (on a cluster: more "
+    "runtime.ray.memory_gib for each) or smaller batches if memory is short"
 )
 
 
-class Worker(Protocol):
-    """Does units; made once a process, where it loads what it needs, such as a model."""
-
-    def __call__(self, unit: Any, /) -> Result:
-        """Return the rows of a unit's shard, and counts that describe them (see `Shards.totals`).
-
-        BridoError for what a user can mend: its message reaches the user unchanged.
-        """
-
-
+# Gives the rows of a unit's shard, and counts that describe them; a BridoError of it reaches the
+# user unchanged. It is made once a process, where it loads what it needs.
+Worker = Callable[[Any], Result]
 # Makes a worker for a device; the worker may report what it does inside a unit by calling the
 # second argument, and need not; it is heard where the worker is in the driver's process. Picklable
 # wherever workers are processes.
@@ -95,33 +87,40 @@ def usable_cores() -> int:
     return os.cpu_count() or 1
 
 
-class LocalExecutor:
-    """A worker in this process, made for its first unit."""
+def unheard(count: int, /, *, tokens: int = 0) -> None:
+    """Count nothing: the driver counts whole units of workers in other processes."""
 
-    def __init__(self, make_worker: MakeWorker, device: str, advance: Advance) -> None:
-        self._make = lambda: make_worker(device, self._count)
-        self._worker: Worker | None = None
-        self._advance, self._left = advance, 0
 
-    def __call__(self, unit: Sized) -> Result:
-        """Return the unit's rows and counts; by then all its documents have been reported."""
-        self._left = len(unit)
+def executor(
+    make_worker: MakeWorker, device: str, advance: Advance = unheard
+) -> Callable[[Sized], Result]:
+    """What does units with a worker in this process, made for the first of them.
+
+    When a unit is done, all its documents have been reported to `advance`.
+    """
+    worker: Worker | None = None
+    left = 0
+
+    def count(documents: int, /, *, tokens: int = 0) -> None:
+        nonlocal left
+        documents = min(documents, left)
+        left -= documents
+        advance(documents, tokens=tokens)
+
+    def execute(unit: Sized) -> Result:
+        nonlocal worker, left
+        left = len(unit)
         try:
-            self._worker = self._worker or self._make()
-            result = self._worker(unit)
+            worker = worker or make_worker(device, count)
+            result = worker(unit)
         except (MemoryError, RuntimeError) as error:
             if not is_out_of_memory(error):
                 raise
-            raise BridoError(
-                f"a worker's memory does not suffice; {SHARDS_STAY}, {SAVE_MEMORY}"
-            ) from None
-        self._count(self._left)  # what the worker has not reported
+            raise BridoError(f"a worker's memory does not suffice; {RUN_AGAIN}") from None
+        count(left)  # what the worker has not reported
         return result
 
-    def _count(self, count: int, /, *, tokens: int = 0) -> None:
-        count = min(count, self._left)
-        self._left -= count
-        self._advance(count, tokens=tokens)
+    return execute
 
 
 class ProcessPool:
@@ -160,16 +159,12 @@ class ProcessPool:
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, former)
 
-    def release(self, number: int) -> None:
-        """Do nothing about `number` workers without work: they take no room from others."""
-
 
 def _start(make_worker: MakeWorker, devices: SimpleQueue[str], driver: Connection) -> None:
     """Prepare a worker's process."""
     global _execute
     threading.Thread(target=_end_with, args=(driver,), daemon=True).start()
-    # The driver counts whole units.
-    _execute = LocalExecutor(make_worker, devices.get(), lambda _, *, tokens=0: None)
+    _execute = executor(make_worker, devices.get())
 
 
 def _work(unit: Sized) -> Result:

@@ -103,7 +103,7 @@ def test_what_goes_wrong_is_a_sentence_and_shards_are_kept(
 
 @pytest.mark.slow
 def test_a_worker_that_nobody_has_room_for(cluster, work):
-    with pytest.raises(BridoError, match=r"asks for CPU 64, but the whole cluster has CPU 2,"):
+    with pytest.raises(BridoError, match=r"asks for .*64.*, the cluster has .*2"):
         large = Workers(ray=RayRuntime(num_cpus=64.0))
         run(Shards("toy", "key", DECODED), UNITS, maker(work), large)
 
