@@ -9,7 +9,6 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -193,39 +192,28 @@ def num_candidates(path: Path, stage: str = "pool") -> int:
     with open_table(path, None, stage) as file:
         schema = file.schema_arrow
     if "similarity" in schema.names:
-        if size := similarity_size(schema.field("similarity").type):
-            return size
-        raise BridoError(
-            f"{path} is not a similarity table: make it again with `dvc repro pairwise`"
-        )
-    for batch in read_batches(path, POOL, "pool", ["candidates"], rows=1):
-        if size := len(batch.column(0)[0]):
-            return size
-        raise BridoError(f"{path}: row 0 has no candidates: make it again with `dvc repro pool`")
-    raise BridoError(f"{path} has no rows: no document has candidates; see stage pool")
+        size = similarity_size(schema.field("similarity").type)
+    else:
+        first = next(read_batches(path, POOL, "pool", ["candidates"], rows=1), None)
+        size = 0 if first is None else len(first.column(0)[0])
+    if not size:
+        raise BridoError(f"{path} has no candidates: make it again with `dvc repro -sf {stage}`")
+    return size
 
 
 def _check_candidates(pool: Table, tables: Sequence[Table]) -> None:
-    if not tables:
-        return
+    """Raise BridoError if a table was computed from other candidates than those of the pool."""
     hashed = {table: read_metadata(table.path, table.stage).get("candidates") for table in tables}
-    # A damaged pool is named itself: the tables may fit the whole one. Without metadata it is not
-    # of stage pool, and neither are the tables of stages.
-    made = read_metadata(pool.path, pool.stage)
-    if missing := [table for table, value in hashed.items() if made and value is None]:
-        raise BridoError(
-            f"{missing[0].path} does not say from which candidates it was computed: make it again "
-            f"with `dvc repro -sf {missing[0].stage}`"
-        )
-    if all(value is None for value in hashed.values()):
+    # A pool without metadata is not of stage pool, and neither are the tables of stages.
+    unsaid_is_fine = not read_metadata(pool.path, pool.stage)
+    if unsaid_is_fine and not any(value is not None for value in hashed.values()):
         return
-    own = content_hash(pool.path)
-    wrong = [table for table, value in hashed.items() if value not in (None, own)]
-    if wrong:
-        stages = " ".join(table.stage for table in wrong)
+    own = content_hash(pool.path) if tables else None
+    fine = (own, None) if unsaid_is_fine else (own,)
+    if wrong := [table for table, value in hashed.items() if value not in fine]:
         raise BridoError(
             f"{wrong[0].path} was computed from other candidates than those of {pool.path}: "
-            f"`dvc repro {stages}`"
+            f"`dvc repro -sf {' '.join(table.stage for table in wrong)}`"
         )
 
 
@@ -234,13 +222,13 @@ def _check_lists(documents: Documents, size: int, found: Mapping[str, Table]) ->
     for column, values in documents.columns.items():
         if column in _NOT_BY_CANDIDATE or not pa.types.is_list(values.type):
             continue
-        lengths = pc.list_value_length(values).fill_null(-1).to_numpy()
-        size = size or max(int(lengths[0]), 1)
-        wrong = np.flatnonzero(lengths != size)
-        if len(wrong):
-            table, row = found[COLUMNS[column][0]], wrong[0]
-            raise BridoError(
-                f"{table.path}, id {quoted(documents.ids[row])}: {max(lengths[row], 0)} values in "
-                f"`{column}`, expected {size}, one a candidate: `dvc repro -sf {table.stage}`"
-            )
+        lengths = pc.list_value_length(values).fill_null(-1).to_pylist()
+        size = size or max(lengths[0], 1)
+        for name, length in zip(documents.ids, lengths, strict=True):
+            if length != size:
+                table = found[COLUMNS[column][0]]
+                raise BridoError(
+                    f"{table.path}, id {quoted(name)}: `{column}` must have {size} values, one a "
+                    f"candidate: `dvc repro -sf {table.stage}`"
+                )
     return size

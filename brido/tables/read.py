@@ -21,37 +21,25 @@ def open_table(path: Path, schema: pa.Schema | None, made_by: str) -> pq.Parquet
     Raises:
         BridoError: the file is missing, is not a Parquet file, or lacks columns or has other types.
     """
-    path = Path(path)
-    remedy = _remedy(made_by)
+    path, remedy = Path(path), _remedy(made_by)
     if not path.is_file():
-        raise BridoError(f"{path} is missing: {_remedy(made_by, again='')}")
+        raise BridoError(f"{path} is missing: {_remedy(made_by, '')}")
     with parsing(lambda reason: f"{path} is not a readable Parquet file ({reason}): {remedy}"):
         # Read ahead, it would keep the bytes of all row groups to the end.
         file = pq.ParquetFile(path, pre_buffer=False)
-    if schema is not None:
-        problems = _differences(file.schema_arrow, schema)
-        if problems:
-            raise BridoError.from_problems(f"{path} is not the table expected; {remedy}:", problems)
+    found = {field.name: field.type for field in file.schema_arrow}
+    wrong = [field for field in schema or () if found.get(field.name) != field.type]
+    if wrong:
+        problems = [f"column `{field.name}` must be {field.type}" for field in wrong]
+        problems.append(f"the columns are {', '.join(found)}")
+        raise BridoError.from_problems(f"{path} is not the table expected; {remedy}:", problems)
     return file
 
 
-def _remedy(made_by: str, force: str = "", again: str = " again") -> str:
+def _remedy(made_by: str, force: str = "-sf ") -> str:
     if made_by:
-        return f"make it{again} with `dvc repro{force} {made_by}`"
+        return f"make it with `dvc repro {force}{made_by}`"
     return "put a whole file in its place (one below .brido may be removed)"
-
-
-def _differences(found: pa.Schema, wanted: pa.Schema) -> list[str]:
-    problems = []
-    for field in wanted:
-        index = found.get_field_index(field.name)
-        if index < 0:
-            problems.append(f"column `{field.name}` is missing; columns are {found.names}")
-        elif found.field(index).type != field.type:
-            problems.append(
-                f"column `{field.name}` is {found.field(index).type}, expected {field.type}"
-            )
-    return problems
 
 
 def read_batches(
@@ -71,7 +59,7 @@ def read_batches(
     """
     file = open_table(path, schema, made_by)
     names = None if columns is None else list(columns)
-    with file, parsing(lambda reason: f"{path} is damaged ({reason}): {_remedy(made_by, ' -sf')}"):
+    with file, parsing(lambda reason: f"{path} is damaged ({reason}): {_remedy(made_by)}"):
         groups, skip, count = _row_groups(file.metadata, only)
         for whole in file.iter_batches(batch_size=rows, columns=names, row_groups=groups):
             batch = whole.slice(skip, count)
@@ -79,7 +67,7 @@ def read_batches(
             if batch.num_rows:
                 batch.validate(full=True)  # text that is not UTF-8 would fail far from here
                 if found := null_in(batch, schema):
-                    raise BridoError(f"{path}: {found}: {_remedy(made_by, ' -sf')}")
+                    raise BridoError(f"{path}: {found}: {_remedy(made_by)}")
                 yield batch
 
 
@@ -148,6 +136,5 @@ def read_metadata(path: Path, made_by: str, **keys: type) -> dict[str, Any]:
     """
     with open_table(path, None, made_by) as file:
         raw = (file.schema_arrow.metadata or {}).get(METADATA_KEY)
-    remedy = _remedy(made_by, " -sf")
-    with parsing(lambda reason: f"{path} has damaged metadata ({reason}): {remedy}"):
+    with parsing(lambda why: f"{path} has damaged metadata ({why}): {_remedy(made_by)}"):
         return {} if raw is None else record(raw, keys)

@@ -36,24 +36,15 @@ def write_table(
         atomic_file(path) as temporary,
         pq.ParquetWriter(temporary, full, compression="zstd") as writer,
     ):
-        waiting: list[pa.RecordBatch] = []
+        rest = pa.Table.from_batches([], full)
         for batch in batches:
-            waiting.append(_checked(batch, full, path))
-            if sum(item.num_rows for item in waiting) >= ROWS_PER_GROUP:
-                waiting = _write_full_groups(writer, waiting, full)
-        rest = pa.Table.from_batches(waiting, full)
+            rest = pa.concat_tables([rest, pa.Table.from_batches([_checked(batch, full, path)])])
+            if whole := rest.num_rows - rest.num_rows % ROWS_PER_GROUP:
+                writer.write_table(rest.slice(0, whole), row_group_size=ROWS_PER_GROUP)
+                rest = rest.slice(whole).combine_chunks()
         if rest.num_rows:
             writer.write_table(rest, row_group_size=ROWS_PER_GROUP)
     return count_rows(path, "")
-
-
-def _write_full_groups(
-    writer: pq.ParquetWriter, waiting: list[pa.RecordBatch], schema: pa.Schema
-) -> list[pa.RecordBatch]:
-    table = pa.Table.from_batches(waiting, schema)
-    whole = table.num_rows - table.num_rows % ROWS_PER_GROUP
-    writer.write_table(table.slice(0, whole), row_group_size=ROWS_PER_GROUP)
-    return table.slice(whole).combine_chunks().to_batches()
 
 
 def _checked(

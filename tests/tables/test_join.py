@@ -168,7 +168,7 @@ def test_tables_of_other_candidates_are_all_named(tmp_path):
     tables = write_split(tmp_path, "abc", "abc")
     rows = [pool_row(name) | {"raw": ["other"] * N} for name in "abc"]
     write_table(tables.pool, [rows], POOL)
-    with pytest.raises(BridoError, match="dvc repro pairwise support"):
+    with pytest.raises(BridoError, match="dvc repro -sf pairwise support"):
         list(read_documents(tables, ["similarity", "support", "candidates"]))
 
 
@@ -176,7 +176,7 @@ def test_a_list_of_another_length_names_table_id_and_column(tmp_path):
     tables = write_split(tmp_path, "abc", "abc")
     rows = [{"id": name, "scores": [1.0] * (3 + (name == "b")), "order": [0]} for name in "abc"]
     write_table(tables.scores, [rows], SCORES)
-    with pytest.raises(BridoError, match=r"scores.*'b': 4 values in `scores`, expected 3"):
+    with pytest.raises(BridoError, match=r"scores.*'b': `scores` must have 3 values"):
         list(read_documents(tables, ["candidates", "scores"]))
     rows = [pool_row(name) | {"candidates": ["x", None, "y"]} for name in "abc"]
     with pytest.raises(BridoError, match=r"`candidates` holds a null"):
@@ -191,10 +191,10 @@ def test_the_number_of_candidates(tmp_path):
     tables = write_split(tmp_path, "abc", "abc")
     assert num_candidates(tables.pool) == num_candidates(tables.similarity) == N
     write_table(tables.pool, [[pool_row("a", 0)]], POOL)
-    with pytest.raises(BridoError, match="row 0"):
+    with pytest.raises(BridoError, match="no candidates"):
         num_candidates(tables.pool)
     write_table(tables.pool, [], POOL)
-    with pytest.raises(BridoError, match="no rows"):
+    with pytest.raises(BridoError, match="no candidates"):
         num_candidates(tables.pool)
 
 
@@ -214,7 +214,7 @@ def test_lists_without_a_value_are_named(tmp_path, sizes, named):
     tables = write_split(tmp_path, "abc", "abc")
     rows = [pool_row(name, size) for name, size in zip("abc", sizes, strict=True)]
     write_table(tables.pool, [rows], POOL)
-    with pytest.raises(BridoError, match=f"'{named}': 0 values .*expected [13]"):
+    with pytest.raises(BridoError, match=f"'{named}': .* must have [13] values"):
         list(read_documents(tables, ["candidates"]))
 
 
@@ -233,11 +233,11 @@ def test_tables_that_name_no_candidates_are_read(tmp_path, about):
     # A pool of stage pool: what its tables do not say cannot be checked, and is made again.
     write_table(tables.pool, [[pool_row(name) for name in "abc"]], POOL, {"num_candidates": N})
     write_table(tables.scores, [rows], SCORES, about)
-    with pytest.raises(BridoError, match="from which candidates .*`dvc repro -sf score`"):
+    with pytest.raises(BridoError, match="from other candidates .*`dvc repro -sf score`"):
         list(read_documents(tables, ["candidates", "scores"]))
     # A damaged pool is named, and not the tables that were made of the whole one.
     tables.pool.write_bytes(tables.pool.read_bytes()[:-9])
-    with pytest.raises(BridoError, match="not a readable Parquet file .*`dvc repro pool`"):
+    with pytest.raises(BridoError, match="not a readable Parquet file .*`dvc repro -sf pool`"):
         list(read_documents(tables, ["scores"]))
 
 

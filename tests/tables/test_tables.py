@@ -60,7 +60,7 @@ def test_missing_damaged_and_wrong_tables_name_file_and_stage(tmp_path):
         tables.open_table(path, tables.SCORES, "score")
     path.unlink()
     tables.write_table(path, [rows(5000)], tables.DECODED)
-    with pytest.raises(BridoError, match="column `scores` is missing"):
+    with pytest.raises(BridoError, match="column `scores` must be"):
         tables.open_table(path, tables.SCORES, "score")
     content = path.read_bytes()
     path.write_bytes(content[:100] + b"\0" * 200 + content[300:])
