@@ -8,8 +8,8 @@
 from brido.models import LanguageModel
 from brido.settings.load import load_params
 from brido.settings.params import Params
+from brido.training.batches import notes, read_ranked
 from brido.training.contrastive import ContrastiveTask
-from brido.training.documents import notes, read_ranked
 from brido.training.launch import is_main, relaunch
 from brido.training.sample import sample_generator
 from brido.training.train import train

@@ -1,8 +1,10 @@
 """The files of a training run: written whole or not at all, checked when they are read."""
 
+import csv
+import io
+import math
 import pickle
 import time
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +14,15 @@ from torch.optim import Optimizer
 from transformers import PreTrainedModel
 
 from brido.training.parallel import Parallel
-from brido.training.state import TrainState
-from brido.utils.atomic import atomic_file
+from brido.utils.atomic import atomic_file, write_text
 from brido.utils.errors import BridoError
 from brido.work.folder import take
 
 # A state is written this often, but writing takes no more than this share of the time.
 STATE_SECONDS = 2.0
 STATE_SHARE = 0.02
+SUMMED = ("loss", "cross_entropy", "contrastive", "gradient_norm")
+COLUMNS = ("update", "epoch", *SUMMED[:3], "learning_rate", "gradient_norm", "tau", "top1")
 
 
 class Checkpoints:
@@ -49,46 +52,39 @@ class Checkpoints:
         """Whether a state is to be written now."""
         return time.monotonic() - self._saved >= self._pause
 
-    def save(self, state: TrainState, model: PreTrainedModel, optimizer: Optimizer) -> None:
-        """Replace the state on disk, then remove best weights that it no longer mentions."""
-        began = time.monotonic()
-        self._write(state, model, optimizer)
-        self._saved = time.monotonic()
-        self._pause = self.pause(writing=self._saved - began)
+    def save(self, run: dict[str, Any], model: PreTrainedModel, optimizer: Optimizer) -> None:
+        """Replace the state on disk, then remove best weights that it does not mention.
 
-    def _write(self, state: TrainState, model: PreTrainedModel, optimizer: Optimizer) -> None:
+        run: the fields of a `TrainState`.
+        """
+        began = time.monotonic()
         content = {
-            "run": asdict(state),
+            "run": run,
             "model": self.parallel.whole(trained_weights(model)),
             "optimizer": self.parallel.optimizer_state(optimizer),
         }
-        if not self.parallel.is_main:
-            return
-        save_tensors(content, self.state_file)
-        current = self._best_file(state.best[1]) if state.best else None
-        for file in self.folder.glob("best-*.pt"):
-            if file != current:
-                file.unlink()
+        if self.parallel.is_main:
+            save_tensors(content, self.state_file)
+            current = self._best_file(run["best"][1]) if run["best"] else None
+            for file in self.folder.glob("best-*.pt"):
+                if file != current:
+                    file.unlink()
+        self._saved = time.monotonic()
+        self._pause = self.pause(writing=self._saved - began)
 
-    def load(self, model: PreTrainedModel, optimizer: Optimizer) -> TrainState:
-        """Put the tensors of the state on disk into model and optimizer; return it, or a new one.
+    def load(self, model: PreTrainedModel, optimizer: Optimizer) -> dict[str, Any]:
+        """Put the tensors of the state on disk into model and optimizer; return the fields of its
+        `TrainState`, none without a state.
 
         Raises:
             BridoError: the file is damaged.
         """
         if not self.state_file.is_file():
-            return TrainState()
+            return {}
         content = load_tensors(self.state_file)
-        try:
-            state = TrainState(**content["run"])
-        except TypeError:
-            raise BridoError(
-                f"{self.state_file} is not a state of this training: remove {self.folder} to start "
-                "it over"
-            ) from None
         self._load_weights(content["model"], model)
         self.parallel.load_optimizer(optimizer, content["optimizer"])
-        return state
+        return dict(content["run"])
 
     def save_best(self, update: int, model: PreTrainedModel) -> None:
         """Keep the model's weights as the best as of `update`."""
@@ -96,11 +92,9 @@ class Checkpoints:
         if self.parallel.is_main:
             save_tensors(weights, self._best_file(update))
 
-    def load_best(self, state: TrainState, model: PreTrainedModel, key: str, keep: str) -> None:
-        """Put the best weights into the model; BridoError as in `load`, or if there are none."""
-        if state.best is None:
-            raise BridoError(f"{key}: no validation gave a value for {keep}: write last")
-        self._load_weights(load_tensors(self._best_file(state.best[1])), model)
+    def load_best(self, update: int, model: PreTrainedModel) -> None:
+        """Put the best weights, those of `update`, into the model; BridoError as in `load`."""
+        self._load_weights(load_tensors(self._best_file(update)), model)
 
     def _best_file(self, update: int) -> Path:
         return self.folder / f"best-{update:06d}.pt"
@@ -135,3 +129,22 @@ def load_tensors(path: Path) -> Any:
         raise BridoError(
             f"{path} cannot be read: remove {path.parent} to start the training over"
         ) from None
+
+
+def write_history(path: Path, rows: list[dict[str, Any]]) -> None:
+    """Write the rows as CSV, whole or not at all; NaN and infinity become empty cells.
+
+    The columns are COLUMNS, then all others of the rows (a generator's measures), sorted.
+    """
+    extra = sorted({name for row in rows for name in row} - set(COLUMNS))
+    text = io.StringIO()
+    writer = csv.DictWriter(text, [*COLUMNS, *extra], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({name: _cell(value) for name, value in row.items()} for row in rows)
+    write_text(path, text.getvalue())
+
+
+def _cell(value: float) -> str:
+    if isinstance(value, int):
+        return str(value)
+    return f"{value:.6g}" if math.isfinite(value) else ""

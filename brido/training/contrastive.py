@@ -14,12 +14,12 @@ from brido.models.language_model import LanguageModel
 from brido.training.batches import (
     Batch,
     Batches,
+    RankedDocument,
+    RankedDocuments,
+    SummaryPairs,
     UpdatePlan,
-    is_random,
     learning_rate,
-    warmup_updates,
 )
-from brido.training.documents import RankedDocument, RankedDocuments, SummaryPairs
 from brido.training.loss import ContrastiveLoss
 from brido.training.settings import TrainingSettings
 from brido.training.task import Task, UpdateData
@@ -151,3 +151,16 @@ class ContrastiveTask(Task):
                 f"training.gold_weight: {self.documents.unlabelled:,} documents have no reference "
                 "that could be preferred: set it to 0"
             )
+
+
+def is_random(model: PreTrainedModel) -> bool:
+    """Whether the model's training passes draw random numbers."""
+    config = model.config.to_dict()
+    drops = (module.p for module in model.modules() if isinstance(module, nn.Dropout))
+    keys = (key for key in config if "drop" in key and "classifier" not in key)
+    return any(config[key] for key in keys) or any(drops)
+
+
+def warmup_updates(warmup: float, total: int) -> int:
+    """Return `warmup_steps` as updates of a run of `total`; below 1 it is the share of them."""
+    return round(warmup * total) if warmup < 1 else int(warmup)

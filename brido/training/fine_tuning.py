@@ -6,8 +6,8 @@ from typing import Any
 
 from brido.models.language_model import LanguageModel
 from brido.models.settings import FineTuningSettings, ReadingSettings
+from brido.training.batches import SummaryPairs
 from brido.training.contrastive import ContrastiveTask
-from brido.training.documents import SummaryPairs
 from brido.training.launch import is_main
 from brido.training.settings import TrainingSettings, ValidationSettings
 from brido.training.train import train

@@ -10,8 +10,7 @@ from transformers import PreTrainedModel
 
 from brido.likelihood import candidate_log_likelihood
 from brido.models.language_model import LanguageModel
-from brido.training.batches import Batches
-from brido.training.documents import RankedDocument
+from brido.training.batches import Batches, RankedDocument
 
 # A generator decodes a sample with the model as it stands and returns named measures of it.
 MeasureSample = Callable[[LanguageModel], dict[str, float]]

@@ -15,7 +15,7 @@ from brido.models import LanguageModel
 from brido.models.settings import ReadingSettings
 from brido.settings.load import load_params
 from brido.tables import CORPUS, read_rows
-from brido.training.state import TrainState
+from brido.training.run import TrainState
 from brido.training.train import train as run_task
 from stages import generate, pairwise, paths, pool, score, train
 

@@ -17,11 +17,11 @@ from torch import Tensor
 from brido.models import LanguageModel
 from brido.models.settings import LoraSettings, ReadingSettings
 from brido.training import devices
+from brido.training.batches import RankedDocuments
 from brido.training.contrastive import ContrastiveTask
-from brido.training.documents import RankedDocuments
+from brido.training.run import TrainState
 from brido.training.sample import SampleGenerator
 from brido.training.settings import TrainingSettings, ValidationSettings
-from brido.training.state import TrainState
 from brido.training.task import Task
 from brido.training.train import train
 from brido.work.settings import RuntimeSettings

@@ -13,8 +13,7 @@ from brido.models import LanguageModel
 from brido.models.checkpoint import store_checkpoint
 from brido.models.settings import ReadingSettings
 from brido.search import SearchSettings
-from brido.training.batches import Batches
-from brido.training.documents import RankedDocument
+from brido.training.batches import Batches, RankedDocument
 from brido.training.loss import ContrastiveLoss
 from brido.training.settings import TrainingSettings
 from brido.work.settings import RuntimeSettings

@@ -15,9 +15,8 @@ from brido.models import LanguageModel
 from brido.models.settings import ReadingSettings
 from brido.settings.load import check_params
 from brido.tables import CORPUS, read_rows
-from brido.training.batches import Batches
-from brido.training.documents import SummaryPairs
-from brido.training.train import Run
+from brido.training.batches import Batches, SummaryPairs
+from brido.training.run import Run
 from stages import checkpoint, paths
 
 TUNING = {"epochs": 3, "batch_size": 4, "learning_rate": 0.02, "max_summary_tokens": 12}

@@ -7,8 +7,8 @@ from training_runs import table
 
 from brido.models import LanguageModel
 from brido.models.settings import ReadingSettings
+from brido.training.batches import RankedDocuments
 from brido.training.contrastive import ContrastiveTask
-from brido.training.documents import RankedDocuments
 from brido.training.settings import TrainingSettings, ValidationSettings
 from brido.work.settings import RuntimeSettings
 

@@ -11,8 +11,7 @@ from tiny_models import tiny_bart
 
 from brido.models import LanguageModel
 from brido.models.settings import ReadingSettings
-from brido.training.batches import Batches, UpdatePlan, chunk_seed, share
-from brido.training.documents import RankedDocument
+from brido.training.batches import Batches, RankedDocument, UpdatePlan, chunk_seed, share
 
 DOCUMENTS = [
     RankedDocument("a", "w1 w2 w3", "w1", ["w4 w5", "w6"], [0.9, 0.1]),

@@ -11,10 +11,11 @@ from training_runs import Killed, kill_at, table
 from brido.likelihood.likelihood import normalized, sequence_statistics
 from brido.models.lora import Adapter
 from brido.models.settings import LoraSettings
+from brido.training.batches import RankedDocuments
 from brido.training.contrastive import ContrastiveTask
-from brido.training.documents import RankedDocuments
 from brido.training.loss import contrastive_loss, smoothed_cross_entropy
-from brido.training.train import Run, train
+from brido.training.run import Run
+from brido.training.train import train
 
 MakeTask = Callable[..., ContrastiveTask]
 LORA = LoraSettings(rank=2, alpha=4.0, dropout=0.1)

@@ -3,7 +3,7 @@
 import pyarrow as pa
 from training_runs import table
 
-from brido.training.documents import RankedDocument, RankedDocuments, SummaryPairs, notes
+from brido.training.batches import RankedDocument, RankedDocuments, SummaryPairs, notes
 
 SMALL = pa.table(
     {

@@ -18,8 +18,9 @@ from brido.training import checkpoints
 from brido.training.checkpoints import Checkpoints
 from brido.training.contrastive import ContrastiveTask
 from brido.training.parallel import make_parallel
+from brido.training.run import Run
 from brido.training.sample import SampleGenerator
-from brido.training.train import Run, train
+from brido.training.train import train
 from brido.utils.errors import BridoError
 from brido.work.settings import RuntimeSettings
 

@@ -14,10 +14,11 @@ from tiny_models import tiny_bart
 
 from brido.likelihood.likelihood import candidate_log_likelihood
 from brido.tables import CORPUS, write_table
-from brido.training.batches import learning_rate, warmup_updates
-from brido.training.contrastive import ContrastiveTask
+from brido.training.batches import learning_rate
+from brido.training.checkpoints import write_history
+from brido.training.contrastive import ContrastiveTask, warmup_updates
+from brido.training.run import TrainState, UpdateReport
 from brido.training.sample import sample_generator
-from brido.training.state import TrainState, UpdateReport, write_history
 from brido.training.train import train
 from brido.training.validation import (
     kendall_tau,

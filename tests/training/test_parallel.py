@@ -13,7 +13,8 @@ from training_runs import CONFIGS, LONG, LORA, Killed, kill_at, on_two_processes
 from brido.models.lora import Adapter
 from brido.training.checkpoints import Checkpoints
 from brido.training.contrastive import ContrastiveTask
-from brido.training.train import Run, train
+from brido.training.run import Run
+from brido.training.train import train
 from brido.utils.errors import BridoError
 
 MakeTask = Callable[..., ContrastiveTask]

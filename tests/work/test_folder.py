@@ -41,7 +41,7 @@ def test_a_second_process_is_refused_by_name_and_removes_nothing(orphan):
     kept = work_root() / "train" / "other" / "state.pt"
     kept.write_text("hours of work")
     with pytest.raises(
-        BridoError, match=rf"^process {orphan.pid} is at work .*`kill {orphan.pid}`"
+        BridoError, match=rf"^process {orphan.pid} on .* is at work .*`kill {orphan.pid}`"
     ):
         take(work_root() / "train" / "mine")
     with pytest.raises(BridoError, match=f"process {orphan.pid} "):
