@@ -160,32 +160,29 @@ def group_by_length(scored: Tensor, largest: int, price: float) -> list[LengthGr
 
     scored [B, N, T] says which tokens count. Every document gives the same number of candidates to
     a group, its longest to the first. The cuts minimise the padded tokens of a document plus the
-    `price` of a pass; no group takes more than `largest` candidates of a document.
+    `price` of a pass (a dynamic programme over the last cut); no group takes more than `largest`
+    candidates of a document.
     """
     documents, candidates, tokens = scored.shape
     lengths = (scored * torch.arange(1, tokens + 1)).amax(-1)
     order = lengths.argsort(dim=1, descending=True, stable=True)
     longest = lengths.gather(1, order).amax(0).tolist()
-    cuts = _cuts(longest, min(largest, candidates), price)
-    groups = []
-    for start, end in zip([0, *cuts[:-1]], cuts, strict=True):
+    # Of the first candidates, as many as the index: what their cheapest groups cost, and where the
+    # last of these begins.
+    cost, begins = [0.0], [0]
+    for end in range(1, candidates + 1):
+        cheapest, start = min(
+            (cost[start] + (end - start) * longest[start] + price, start)
+            for start in range(max(0, end - largest), end)
+        )
+        cost.append(cheapest)
+        begins.append(start)
+    groups: list[LengthGroup] = []
+    end = candidates
+    while end:
+        start = begins[end]
         members, length = order[:, start:end], longest[start]
         rows = scored[torch.arange(documents)[:, None], members, :length]
         groups.append(LengthGroup(members, length, rows.flatten().nonzero()[:, 0]))
-    return groups
-
-
-def _cuts(longest: list[int], largest: int, price: float) -> list[int]:
-    """Ends of the cheapest groups of the falling lengths (dynamic programme over the last cut)."""
-    best, first = [0.0], [0]
-    for end in range(1, len(longest) + 1):
-        cost, start = min(
-            (best[start] + (end - start) * longest[start] + price, start)
-            for start in range(max(0, end - largest), end)
-        )
-        best.append(cost)
-        first.append(start)
-    cuts = [len(longest)]
-    while first[cuts[-1]]:
-        cuts.append(first[cuts[-1]])
-    return cuts[::-1]
+        end = start
+    return groups[::-1]

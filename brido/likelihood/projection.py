@@ -77,11 +77,6 @@ def token_log_probability(
     return log_probability, mean_logit - normalizer
 
 
-def _chunk_rows(hidden: Tensor, vocabulary: int, least: int) -> int:
-    elements = CHUNK_ELEMENTS.get(hidden.device.type, CHUNK_ELEMENTS_ACCELERATOR)
-    return max(least, elements // vocabulary)
-
-
 def _log_sum_exp(logits: Tensor) -> Tensor:
     """torch.logsumexp of each row of [R, V], bit for bit, without a copy: the logits are lost."""
     largest = logits.amax(-1, keepdim=True)
@@ -96,7 +91,8 @@ class _Chunked(torch.autograd.Function):
     def forward(
         ctx: Any, hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor
     ) -> tuple[Tensor, Tensor]:
-        rows = _chunk_rows(hidden, weight.shape[0], LEAST_ROWS)
+        elements = CHUNK_ELEMENTS.get(hidden.device.type, CHUNK_ELEMENTS_ACCELERATOR)
+        rows = max(LEAST_ROWS, elements // len(weight))
         log_probability, normalizer = bias.new_empty(2, hidden.shape[0]).unbind()
         for start in range(0, hidden.shape[0], rows):
             part = slice(start, start + rows)
@@ -113,7 +109,8 @@ class _Chunked(torch.autograd.Function):
         ctx: Any, grad_log_probability: Tensor, grad_normalizer: Tensor
     ) -> tuple[Tensor | None, ...]:
         hidden, weight, bias, targets, normalizer = ctx.saved_tensors
-        rows = _chunk_rows(hidden, weight.shape[0], LEAST_ROWS_GRADIENT)
+        elements = CHUNK_ELEMENTS.get(hidden.device.type, CHUNK_ELEMENTS_ACCELERATOR)
+        rows = max(LEAST_ROWS_GRADIENT, elements // len(weight))
         grad_hidden = torch.empty_like(hidden) if ctx.needs_input_grad[0] else None
         grad_weight = (
             torch.zeros_like(weight, dtype=bias.dtype) if ctx.needs_input_grad[1] else None

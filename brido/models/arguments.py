@@ -7,8 +7,7 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from brido.models.family import family_of
-from brido.models.special_tokens import end_tokens, pad_token
-from brido.models.tokens import Sources
+from brido.models.tokens import Sources, end_tokens, pad_token
 from brido.utils.errors import ArgumentError, quoted
 
 

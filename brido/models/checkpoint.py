@@ -15,7 +15,7 @@ from brido.models.gguf import gguf_file, load_gguf
 from brido.models.hub import CARD, SMALL_FILES, fetch
 from brido.models.loading import pretrained, weights
 from brido.models.lora import merge_adapter, trained_on
-from brido.models.special_tokens import end_tokens
+from brido.models.tokens import end_tokens
 from brido.utils.atomic import atomic_folder
 from brido.utils.errors import BridoError, first_line, parsing, short
 from brido.utils.paths import user_path

@@ -16,8 +16,7 @@ from brido.models.prompt import Prompt
 from brido.models.replay import ReplayedSteps, can_replay
 from brido.models.sharing.attention import share_attention
 from brido.models.sharing.packed_rows import CachedStates, PackedStates
-from brido.models.special_tokens import end_tokens, pad_token
-from brido.models.tokens import Sources
+from brido.models.tokens import Sources, end_tokens
 from brido.utils.errors import ArgumentError, BridoError
 
 # Layers that look at earlier tokens through attention alone. What others keep of a text (a state, a
@@ -50,7 +49,7 @@ class DecoderOnly(Family):
 
     def read(self, parts: ModelParts, documents: Sequence[str]) -> Sources:
         """See Family: whole prompts, padded on the left; the document is what is cut."""
-        rows, cut = self.prompt(parts).fit_all(documents, parts.reading.max_source_tokens)
+        rows, cut = parts.prompt.fit_all(documents, parts.reading.max_source_tokens)
         lengths = torch.tensor([len(row) for row in rows])
         width = int(lengths.max())
         # A pad is hidden by the mask, so any token that the model knows will do.
@@ -63,11 +62,9 @@ class DecoderOnly(Family):
     ) -> list[list[int]]:
         """See Family. The given token is the last of the prompt; a text of more than `limit` tokens
         is cut and has no end."""
-        prompt = self.prompt(parts)
+        prompt = parts.prompt
         end = prompt.end(end_tokens(parts.model))
-        given: list[Any] = [pad_token(parts.model)] * len(texts)
-        if sources is not None:
-            given = last_tokens(sources).tolist()
+        given = [0] * len(texts) if sources is None else last_tokens(sources).tolist()
         return [
             [token, *[*prompt.answer(text), end][:limit]]
             for token, row in zip(given, texts, strict=True)

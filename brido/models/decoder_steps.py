@@ -8,28 +8,19 @@ copy. Shared steps can be recorded and replayed on a GPU (`replay.py`), from `pa
 
 from abc import abstractmethod
 from contextlib import nullcontext
-from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 from transformers import DynamicCache, EncoderDecoderCache, PreTrainedModel
-from transformers.modeling_outputs import BaseModelOutput
 
 from brido.models.interface import Steps
-from brido.models.sharing.attention import behind, masks, no_mask, source_mask
+from brido.models.sharing.attention import EncoderStates, behind, masks, no_mask, source_mask
 from brido.models.sharing.pasts import CACHE, Pasts, SharedPrompt, StaticPasts, rows_of
 from brido.models.tokens import Sources, left_padded
 
 # The tokens that stand before what is written (see Steps).
 Given = tuple[int, ...]
-
-
-@dataclass
-class EncoderStates(BaseModelOutput):
-    """The encoder's states as a model takes them back; mixtures of experts ask for routers too."""
-
-    router_logits: Any = None
 
 
 class DecoderSteps(Steps):

@@ -12,22 +12,17 @@ from torch.nn.utils.rnn import pad_sequence
 from transformers import AutoModelForSeq2SeqLM, PreTrainedModel
 
 from brido.models.chats import pieces_of
-from brido.models.decoder_states import PlainStates, RepeatingStates, SharingStates
 from brido.models.decoder_steps import PlainSteps, SharedSteps
-from brido.models.interface import (
-    Family,
-    ModelParts,
-    States,
-    Steps,
-    Texts,
-    positions_in,
-)
-from brido.models.plain_text import PlainText, encoded
-from brido.models.prompt import EncoderPrompt, own_prefix
+from brido.models.interface import Family, Head, ModelParts, States, Steps, Texts, positions_in
+from brido.models.prompt import EncoderPrompt, encoded
 from brido.models.replay import ReplayedSteps, can_replay
-from brido.models.sharing.attention import share_attention
-from brido.models.special_tokens import SpecialTokens
-from brido.models.tokens import Sources, padded
+from brido.models.sharing.attention import (
+    PlainStates,
+    RepeatingStates,
+    SharingStates,
+    share_attention,
+)
+from brido.models.tokens import Sources, SpecialTokens, padded
 from brido.utils.errors import BridoError
 
 
@@ -61,8 +56,8 @@ class EncoderDecoder(Family):
         """
         if parts.reading.prompt is not None:
             return EncoderPrompt(parts.tokenizer, pieces_of(parts.reading.prompt))
-        prefix = own_prefix(getattr(parts.model.config, "task_specific_params", None))
-        return EncoderPrompt(parts.tokenizer, (prefix, ""))
+        tasks = getattr(parts.model.config, "task_specific_params", None)
+        return EncoderPrompt(parts.tokenizer, (own_prefix(tasks), ""))
 
     def read(self, parts: ModelParts, documents: Sequence[str]) -> Sources:
         """See Family: what the tokenizer makes of documents, inside the prompt if there is one.
@@ -71,7 +66,7 @@ class EncoderDecoder(Family):
         """
         tokenizer, limit = parts.tokenizer, parts.reading.max_source_tokens
         documents = [document.replace("\n", " ") for document in documents]
-        rows, cut = self.prompt(parts).fit_all(documents, limit)
+        rows, cut = parts.prompt.fit_all(documents, limit)
         embeddings: Any = parts.model.get_input_embeddings()
         rows = _known(rows, embeddings.num_embeddings, tokenizer.unk_token_id)
         ids = padded(rows, tokenizer.pad_token_id)
@@ -88,8 +83,7 @@ class EncoderDecoder(Family):
         `<s> x </s>`); models without one start as in generation.
         """
         start, begin = start_token(parts.model), parts.tokenizer.bos_token_id
-        plain = PlainText(parts.tokenizer, special_only=True)
-        flat = [plain.spaced(text) for row in texts for text in row]
+        flat = [parts.prompt.plain_text.spaced(text) for row in texts for text in row]
         how = {"text_target": flat, "truncation": True, "max_length": limit}
         rows = encoded(parts.tokenizer, None, **how)["input_ids"]
         words = len(parts.model.get_output_embeddings().weight)
@@ -131,17 +125,19 @@ class EncoderDecoder(Family):
         states, mask = self.encode(model, sources), sources.mask
         if not self.projects:
             return PlainStates(model, states, (mask > 0).long())
+        bias = getattr(model, "final_logits_bias", None)
+        head = Head(model.get_output_embeddings().weight, None if bias is None else bias[0])
         if not (self.shares and share_attention(model)):
             scaled = self.scaled_if is not None and getattr(model.config, self.scaled_if)
             scale = model.config.d_model**-0.5 if scaled else 1.0
-            return RepeatingStates(model, states, (mask > 0).long(), scale)
+            return RepeatingStates(model, states, (mask > 0).long(), head, scale)
         # transformers' layer checkpoints drop caches: with them each pass projects the source.
         again = (
             model.training
             and torch.is_grad_enabled()
             and any(getattr(module, "gradient_checkpointing", False) for module in model.modules())
         )
-        return SharingStates(model, states, mask, None if again or passes == 1 else given)
+        return SharingStates(model, states, mask, head, None if again or passes == 1 else given)
 
     def written_positions(self, config: Any) -> int | None:
         return positions_in(config, "decoder") if self.has_positions else None
@@ -210,3 +206,14 @@ def start_token(model: PreTrainedModel) -> int:
 def _known(rows: list[list[int]], entries: int, unknown: int) -> list[list[int]]:
     """Rows of tokens in which those that the model has no embedding of are the unknown one."""
     return [[token if token < entries else unknown for token in row] for row in rows]
+
+
+def own_prefix(tasks: Any) -> str:
+    """What `task_specific_params` of a model's settings put in front of a document; "" if nothing.
+
+    T5's settings name a prefix for each task, which transformers' summarization pipeline put in
+    front of a document. Strangers write anything there.
+    """
+    task = tasks.get("summarization") if isinstance(tasks, dict) else None
+    prefix = task.get("prefix") if isinstance(task, dict) else None
+    return prefix if isinstance(prefix, str) else ""

@@ -13,8 +13,7 @@ from transformers import PreTrainedModel
 
 from brido.models.prompt import Prompt
 from brido.models.settings import ReadingSettings
-from brido.models.special_tokens import SpecialTokens
-from brido.models.tokens import Sources
+from brido.models.tokens import Sources, SpecialTokens
 
 # N texts of each of B sources.
 Texts = Sequence[Sequence[str]]
@@ -41,11 +40,15 @@ def positions_in(config: Any, *parts: str) -> int | None:
 
 
 class ModelParts:
-    """A model with its tokenizer, and how it reads (`reading` of params.yaml)."""
+    """A model with its tokenizer, and how it reads (`reading` of params.yaml).
+
+    prompt: what `Family.prompt` makes of these.
+    """
 
     model: PreTrainedModel
     tokenizer: Any
     reading: ReadingSettings
+    prompt: Any
 
 
 class Steps(ABC):
@@ -134,7 +137,7 @@ class Family(ABC):
 
     def unread(self, parts: ModelParts, documents: Sequence[str]) -> list[float]:
         """The share of each document's tokens, 0 to 1, that `read` cuts off."""
-        prompt, limit = self.prompt(parts), parts.reading.max_source_tokens
+        prompt, limit = parts.prompt, parts.reading.max_source_tokens
         around, lengths = len(prompt.ids("")), [len(prompt.ids(text)) for text in documents]
         return [max(0, length - limit) / max(1, length - around) for length in lengths]
 

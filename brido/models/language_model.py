@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,9 @@ from brido.models.family import family_of
 from brido.models.interface import ModelParts, Texts
 from brido.models.lora import Adapter
 from brido.models.products import lay_out_layers
+from brido.models.prompt import Prompt
 from brido.models.settings import LoraSettings, ReadingSettings
-from brido.models.special_tokens import end_tokens, pad_token
-from brido.models.tokens import Sources, Targets, padded, spells_only
-from brido.utils.arguments import as_list, as_texts
+from brido.models.tokens import Sources, Targets, end_tokens, pad_token, padded, spells_only
 from brido.utils.errors import ArgumentError, BridoError
 
 # Elements to a multiple of which a column of weights is padded, an odd multiple: columns a power of
@@ -56,6 +56,7 @@ class LanguageModel(ModelParts):
         self.model, self.tokenizer = model, tokenizer
         self.reading = reading or ReadingSettings()
         self.family = family_of(model.config)
+        self.pad = pad_token(model)  # fills up written sequences
         problems = list(self._problems())
         if problems:
             raise BridoError.from_problems("this model cannot be used so:", problems)
@@ -96,10 +97,10 @@ class LanguageModel(ModelParts):
         model, tokenizer = load_checkpoint(Path(folder), dtype)
         return cls(model.to(device).eval(), tokenizer, reading)
 
-    @property
-    def pad(self) -> int | None:
-        """The token that fills up written sequences."""
-        return pad_token(self.model)
+    @cached_property
+    def prompt(self) -> Prompt:
+        """What stands around a document."""
+        return self.family.prompt(self)
 
     def ready_to_write(self) -> LanguageModel:
         """The same model, its weights laid out for writing token by token; not to be saved."""
@@ -115,9 +116,10 @@ class LanguageModel(ModelParts):
         """The documents as the model reads them, on the processor.
 
         Raises:
-            ArgumentError: `documents` is not a list of texts.
+            ArgumentError: `documents` is one text.
         """
-        documents = as_texts("documents", documents)
+        if isinstance(documents, str):
+            raise ArgumentError("documents must be a list of texts, not one text")
         return self.family.read(self, documents)
 
     def write(self, texts: Texts, sources: Sources | None, limit: int) -> Targets:
@@ -128,12 +130,9 @@ class LanguageModel(ModelParts):
         Raises:
             ArgumentError: `texts` are not equally many texts for each source.
         """
-        texts = [
-            as_texts(f"texts[{place}]", own)
-            for place, own in enumerate(as_list("texts", texts, "a list of texts a source"))
-        ]
-        if len(sizes := {len(own) for own in texts}) > 1:
-            raise ArgumentError(f"texts must be equally many for each source, not {sorted(sizes)}")
+        sizes = {-1 if isinstance(own, str) else len(own) for own in texts}
+        if len(sizes) > 1 or -1 in sizes:
+            raise ArgumentError("texts must be a list of equally many texts for each source")
         rows = self.family.write(self, texts, sources, limit)
         lengths = torch.tensor([len(ids) - 1 for ids in rows])
         ids = padded(rows, self.pad)

@@ -7,21 +7,95 @@ is text: a document that spells a control token does not end its turn.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
 from brido.models.chats import messages, pieces_of, rendered
-from brido.models.plain_text import PlainText, encoded
 from brido.models.settings import ReadingSettings
-from brido.utils.errors import BridoError
+from brido.utils.errors import BridoError, first_line
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
 # Stands where a document or an answer will: a template that does something with it shows.
 MARK = "\ue000Two words.\ue000"
+
+
+def encoded(tokenizer: Any, texts: str | Sequence[str] | None, **how: Any) -> Any:
+    """What a tokenizer makes of texts, without warnings about long ones.
+
+    Raises:
+        BridoError: the tokenizer fails. It is a program of the checkpoint, and its library panics,
+            for example where a pattern goes back and forth too often.
+    """
+    try:
+        return tokenizer(texts, verbose=False, **how)
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":  # of pyo3, which has no name to import
+            raise
+        raise BridoError(
+            f"the checkpoint's tokenizer fails on a text ({first_line(error)}): choose another "
+            "model, or leave that text out"
+        ) from None
+
+
+@dataclass(frozen=True)
+class PlainText:
+    """A tokenizer for texts of which some ranges are a stranger's.
+
+    special_only: added tokens that are not special, such as words of a field, are read as ever.
+    """
+
+    tokenizer: PreTrainedTokenizerBase
+    special_only: bool = False
+
+    @cached_property
+    def _control(self) -> re.Pattern[str] | None:
+        """Finds every token that stands for more than its spelling; runs of white space do not."""
+        added = self.tokenizer.added_tokens_decoder.values()
+        texts = [token.content for token in added if token.special or not self.special_only]
+        control = [text for text in texts if len(text) > 1 and text.replace("▁", "").strip()]
+        if not control:
+            return None
+        letters = re.escape("".join({token[0] for token in control}))
+        tokens = "|".join(map(re.escape, sorted(control, key=len, reverse=True)))
+        # Looked ahead, because tokens may overlap; the first letter alone is quick to look for.
+        return re.compile(f"(?=[{letters}])(?=({tokens}))")
+
+    def tokens(self, text: str, *inside: tuple[int, int]) -> tuple[list[int], list[int]]:
+        """The tokens of a text in which no control token is read that touches a range `inside`, and
+        where in the text each ends, if the tokenizer says so (`is_fast`)."""
+        parts, fast = self._parts(text, inside), self.tokenizer.is_fast
+        rows = encoded(self.tokenizer, parts, add_special_tokens=False, return_offsets_mapping=fast)
+        starts = accumulate(map(len, parts), initial=0)
+        ends = [
+            start + end
+            for start, row in zip(starts, rows.offset_mapping if fast else (), strict=False)
+            for _, end in row
+        ]
+        return [token for row in rows.input_ids for token in row], ends
+
+    def spaced(self, text: str) -> str:
+        """The text with a space in every control token that it spells, for a tokenizer that puts
+        tokens of its own around a text, whose vocabulary may have control tokens as words."""
+        return " ".join(self._parts(text, [(0, len(text))]))
+
+    def _parts(self, text: str, inside: Sequence[tuple[int, int]]) -> list[str]:
+        """The text, cut behind the first letter of every control token that touches a range.
+
+        That leaves none of them whole, and changes nothing where there is none.
+        """
+        spelled = self._control.finditer(text) if self._control else ()
+        cuts = [
+            found.start() + 1
+            for found in spelled
+            if any(low < found.end(1) and found.start() < high for low, high in inside)
+        ]
+        return [text[start:end] for start, end in pairwise([0, *cuts, len(text)])]
 
 
 @dataclass(frozen=True)
@@ -74,7 +148,7 @@ class Prompt:
         for piece in self.pieces[1:]:
             inside.append((len(text), len(text) + len(document)))
             text += document + piece
-        ids, ends = self._text.tokens(text, *inside)
+        ids, ends = self.plain_text.tokens(text, *inside)
         return [*self.first, *ids], ends
 
     def fit(self, document: str, limit: int) -> tuple[list[int], str]:
@@ -110,25 +184,23 @@ class Prompt:
                 f"reading: the prompt has {least} tokens before any document, and "
                 f"max_source_tokens is {limit}: raise it, or shorten prompt and system"
             )
-        if self.cuts_inside and not self.tokenizer.is_fast:
+        if not self.tokenizer.is_fast and self._cuts_inside:
             raise BridoError(
                 "reading.prompt: the tokenizer of this model does not say where its tokens stand, "
                 "so a long document cannot be cut inside a prompt: choose another model"
             )
 
-    @property
-    def cuts_inside(self) -> bool:
-        """Whether text stands behind a document."""
-        return True
+    # Whether text stands behind a document; whether only special tokens are control tokens.
+    _cuts_inside, _special_only = True, False
 
     def answer(self, text: str) -> list[int]:
         """Return the tokens of an answer, without what ends it; what it spells is text."""
         text, before = self.lead + text, self.pieces[-1]
         # Alone, its first word would have the space that sentencepiece puts in front of any text.
-        ids, _ = self._text.tokens(before + text, (len(before), len(before + text)))
+        ids, _ = self.plain_text.tokens(before + text, (len(before), len(before + text)))
         asked = self._asked
         if ids[: len(asked)] != asked:
-            return self._text.tokens(text, (0, len(text)))[0]
+            return self.plain_text.tokens(text, (0, len(text)))[0]
         return ids[len(asked) :]
 
     def end(self, ends: tuple[int, ...]) -> int:
@@ -144,11 +216,12 @@ class Prompt:
     @cached_property
     def _asked(self) -> list[int]:
         """The tokens of what stands behind the document."""
-        return self._text.tokens(self.pieces[-1])[0]
+        return self.plain_text.tokens(self.pieces[-1])[0]
 
     @cached_property
-    def _text(self) -> PlainText:
-        return PlainText(self.tokenizer)
+    def plain_text(self) -> PlainText:
+        """Reads what strangers wrote."""
+        return PlainText(self.tokenizer, self._special_only)
 
 
 @dataclass(frozen=True)
@@ -157,17 +230,18 @@ class EncoderPrompt(Prompt):
     around any text. spelled: a control token that a document spells is read as one."""
 
     spelled: bool = False
+    _special_only = True
 
     def tokens(self, document: str) -> tuple[list[int], list[int]]:
         """See Prompt; the tokenizer's own tokens are among them."""
-        text, fast = self._read(document).join(self.pieces), self.tokenizer.is_fast
+        text, fast = self.plain(document).join(self.pieces), self.tokenizer.is_fast
         row = encoded(self.tokenizer, text, return_offsets_mapping=fast)
         return row.input_ids, [end for _, end in row.offset_mapping] if fast else []
 
     def fit_all(self, documents: Sequence[str], limit: int) -> tuple[list[list[int]], list[int]]:
         """See Prompt."""
-        documents = [self._read(document) for document in documents]
-        if self.cuts_inside:
+        documents = [self.plain(document) for document in documents]
+        if self.pieces[1:] != ("",):
             return super().fit_all(documents, limit)
         # The text ends with the document: the tokenizer cuts it, all documents at once.
         texts = [self.pieces[0] + document for document in documents]
@@ -179,26 +253,12 @@ class EncoderPrompt(Prompt):
         return rows, [place for place, ids in zip(full, whole, strict=True) if len(ids) > limit]
 
     @property
-    def cuts_inside(self) -> bool:
-        return len(self.pieces) > 2 or self.pieces[1] != ""
+    def _cuts_inside(self) -> bool:  # type: ignore[override]
+        return self.pieces[1:] != ("",)
 
-    def _read(self, document: str) -> str:
-        return document if self.spelled else self._text.spaced(document)
-
-    @cached_property
-    def _text(self) -> PlainText:
-        return PlainText(self.tokenizer, special_only=True)
-
-
-def own_prefix(tasks: Any) -> str:
-    """What `task_specific_params` of a model's settings put in front of a document; "" if nothing.
-
-    T5's settings name a prefix for each task, which transformers' summarization pipeline put in
-    front of a document. Strangers write anything there.
-    """
-    task = tasks.get("summarization") if isinstance(tasks, dict) else None
-    prefix = task.get("prefix") if isinstance(task, dict) else None
-    return prefix if isinstance(prefix, str) else ""
+    def plain(self, text: str) -> str:
+        """A document, or a text, without the control tokens that it spells."""
+        return text if self.spelled else self.plain_text.spaced(text)
 
 
 def _first(tokenizer: PreTrainedTokenizerBase, text: str) -> tuple[int, ...]:

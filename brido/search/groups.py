@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from brido.models.special_tokens import SpecialTokens
+from brido.models.tokens import SpecialTokens
 
 
 @dataclass

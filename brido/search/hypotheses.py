@@ -6,7 +6,7 @@ in 4.55, float64 scores) and that of its plain beam search (since 4.50, float32 
 
 import torch
 
-from brido.models.special_tokens import SpecialTokens
+from brido.models.tokens import SpecialTokens
 from brido.search.groups import StepChoice, is_end
 from brido.search.settings import SearchSettings
 

@@ -76,7 +76,7 @@ def sample(
         ArgumentError: see `brido.models.arguments`; other settings, or uniforms of another shape
             or range.
         BridoError: the model has fewer positions than max_length, cannot be searched (see
-            `brido.models.special_tokens`), or computes NaN.
+            `brido.models.tokens`), or computes NaN.
 
     Example:
         >>> tokens = tokenizer(["A document."], return_tensors="pt")

@@ -14,7 +14,7 @@ import torch
 from brido.models.arguments import as_written_sources
 from brido.models.family import check_scores, family_of
 from brido.models.interface import Steps
-from brido.models.special_tokens import SpecialTokens
+from brido.models.tokens import SpecialTokens
 from brido.search.groups import GroupOptions, StepChoice, choose, forced_choice
 from brido.search.guidance import Guidance, guided_steps
 from brido.search.hypotheses import Hypotheses
@@ -48,7 +48,7 @@ def beam_search(
     Raises:
         ArgumentError: see `brido.models.arguments`, other settings than these, or groups.
         BridoError: a group has more beams than the vocabulary has tokens, the model has fewer
-            positions than max_length, cannot be searched (see `brido.models.special_tokens`), or
+            positions than max_length, cannot be searched (see `brido.models.tokens`), or
             computes NaN.
 
     Example:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import torch
 
 from brido.models.interface import Steps
-from brido.models.special_tokens import SpecialTokens
+from brido.models.tokens import SpecialTokens
 from brido.search.groups import is_end
 from brido.search.result import OnStep
 from brido.search.settings import SamplingSettings, SearchSettings

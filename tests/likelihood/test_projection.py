@@ -96,13 +96,6 @@ def test_a_large_vocabulary_is_not_read_for_a_row_alone(chunk, monkeypatch):
     assert sizes == [4, 3, 5, 2]
 
 
-def test_an_accelerator_multiplies_larger_chunks():
-    """`meta`, a device without memory, stands for all that are not a processor."""
-    hidden = torch.empty(ROWS, WIDTH, device="meta")
-    assert projection._chunk_rows(hidden, 2**16, 1) == 2**10
-    assert projection._chunk_rows(hidden.new_empty(1, 1, device="cpu"), 2**10, 1) == 2**11
-
-
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("columns", [1, 11, 1000])
 def test_log_sum_exp_is_that_of_torch_bit_for_bit(columns, dtype):

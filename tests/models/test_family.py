@@ -13,10 +13,10 @@ from brido.likelihood import candidate_log_likelihood
 from brido.models import LanguageModel
 from brido.models import family as families
 from brido.models.decoder_only import DecoderOnly
-from brido.models.decoder_states import PlainStates
 from brido.models.decoder_steps import PlainSteps
 from brido.models.encoder_decoder import EncoderDecoder
 from brido.models.settings import ReadingSettings
+from brido.models.sharing.attention import PlainStates
 from brido.models.tokens import Sources
 from brido.search import SearchSettings, beam_search
 from brido.utils.errors import BridoError

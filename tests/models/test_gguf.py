@@ -20,7 +20,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from brido.cli.init.model import find_model
 from brido.models.checkpoint import load_checkpoint, save, store_checkpoint
-from brido.models.special_tokens import end_tokens
+from brido.models.tokens import end_tokens
 from brido.utils.errors import BridoError
 
 

@@ -11,7 +11,7 @@ from tiny_models import word_tokenizer
 from brido.likelihood import candidate_log_likelihood
 from brido.models import LanguageModel
 from brido.models.completeness import computed
-from brido.models.special_tokens import pad_token
+from brido.models.tokens import pad_token
 from brido.search import SearchSettings, beam_search
 
 T5_KIN = ["mt5", "switch_transformers"]

@@ -7,7 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brido.models.special_tokens import SpecialTokens
+from brido.models.tokens import SpecialTokens
 from brido.search import SearchSettings
 from brido.search.groups import StepChoice
 from brido.search.hypotheses import Hypotheses

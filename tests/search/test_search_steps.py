@@ -11,7 +11,7 @@ from transformers import (
     TopPLogitsWarper,
 )
 
-from brido.models.special_tokens import SpecialTokens
+from brido.models.tokens import SpecialTokens
 from brido.search import SamplingSettings
 from brido.search.groups import GroupOptions, choose
 from brido.search.sampling import document_uniforms, draw

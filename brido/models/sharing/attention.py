@@ -9,21 +9,33 @@ stores and reads them N times. Here they keep their batch of B documents, in thr
 * A step behind a prompt: `SharedPrompt` has the prompt's keys and values, the call the row's own.
 * Texts packed behind their prompt (`packed_rows.py`) need no more than a mask.
 
-Everything else is transformers' `sdpa`. So a model is pointed to this function once, when it is
-first used, and keeps it: nothing is switched while another thread may be running the model.
+The `States` of encoder-decoders, at the end, score texts so, or with copies where a family cannot
+share. Everything else is transformers' `sdpa`. So a model is pointed to this function once, when it
+is first used, and keeps it: nothing is switched while another thread may be running the model.
 """
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Protocol
 
 import torch
 from torch import Tensor
-from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel
+from transformers import (
+    AttentionInterface,
+    AttentionMaskInterface,
+    DynamicCache,
+    EncoderDecoderCache,
+    PreTrainedModel,
+)
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
+from transformers.modeling_outputs import BaseModelOutput
+
+from brido.models.interface import Head, States
+from brido.models.sharing.pasts import CACHE
 
 SHARED = "brido_shared"
 _SETTING = Lock()
@@ -140,3 +152,95 @@ def _attend(
 AttentionInterface.register(SHARED, _attend)
 # Without a mask function of the same name transformers drops 2-D masks silently.
 AttentionMaskInterface.register(SHARED, sdpa_mask)
+
+
+@dataclass
+class EncoderStates(BaseModelOutput):
+    """The encoder's states as a model takes them back; mixtures of experts ask for routers too."""
+
+    router_logits: Any = None
+
+
+class PlainStates(States):
+    """The whole model with repeated encoder states; what comes back are logits."""
+
+    def __init__(self, model: PreTrainedModel, states: Tensor, mask: Tensor) -> None:
+        self.model, self.states, self.mask = model, states, mask
+
+    def hidden(self, ids: Tensor, scored: Tensor) -> Tensor:
+        texts = len(ids) // len(self.states)
+        logits: Tensor = self.model(
+            encoder_outputs=EncoderStates(self.states.repeat_interleave(texts, 0)),
+            attention_mask=self.mask.repeat_interleave(texts, 0),
+            decoder_input_ids=ids,
+            use_cache=False,
+        ).logits
+        return logits.flatten(0, 1)[scored]
+
+
+class RepeatingStates(States):
+    """The model's own decoder with repeated encoder states, which `scale` multiplies at the end."""
+
+    def __init__(
+        self, model: PreTrainedModel, states: Tensor, mask: Tensor, head: Head, scale: float = 1.0
+    ) -> None:
+        self.model, self.states, self.mask, self.scale = model, states, mask, scale
+        self.head = head
+
+    def hidden(self, ids: Tensor, scored: Tensor) -> Tensor:
+        texts = len(ids) // len(self.states)
+        hidden: Tensor = self.model.get_decoder()(
+            input_ids=ids,
+            encoder_hidden_states=self.states.repeat_interleave(texts, 0),
+            encoder_attention_mask=self.mask.repeat_interleave(texts, 0),
+            use_cache=False,
+        )[0]
+        return hidden.flatten(0, 1)[scored] * self.scale
+
+
+class SharingStates(States):
+    """The model's own decoder with one set of source keys and values a document."""
+
+    def __init__(
+        self,
+        model: PreTrainedModel,
+        states: Tensor,
+        mask: Tensor,
+        head: Head,
+        start: Tensor | None,
+    ) -> None:
+        self.model, self.states, self.head = model, states, head
+        hides = not bool(mask.all())
+        self.mask = source_mask(mask) if hides else no_mask(states.device)
+        self.source: DynamicCache | None = None
+        if start is not None:
+            # One token a document fills the cache that all passes then read.
+            cache = EncoderDecoderCache(DynamicCache(), DynamicCache())
+            self._decode(start, cache)
+            self.source = cache.cross_attention_cache
+
+    def hidden(self, ids: Tensor, scored: Tensor) -> Tensor:
+        cache = None
+        if self.source is not None:
+            cache = EncoderDecoderCache(_NoCache(), self.source)
+        return self._decode(ids, cache).flatten(0, 1)[scored]
+
+    def _decode(self, ids: Tensor, cache: EncoderDecoderCache | None) -> Tensor:
+        hidden: Tensor = self.model.get_decoder()(
+            input_ids=ids,
+            encoder_hidden_states=self.states,
+            encoder_attention_mask=self.mask,
+            **{CACHE: cache},
+            use_cache=cache is not None,
+        )[0]
+        return hidden
+
+
+class _NoCache(DynamicCache):
+    """Keeps nothing: every text is read whole, so its own keys and values are not reused."""
+
+    # Releases of transformers pass different things after the keys and values.
+    def update(
+        self, key_states: Tensor, value_states: Tensor, *_: object, **__: object
+    ) -> tuple[Tensor, Tensor]:
+        return key_states, value_states
