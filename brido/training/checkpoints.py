@@ -82,6 +82,8 @@ class Checkpoints:
         if not self.state_file.is_file():
             return {}
         content = load_tensors(self.state_file)
+        if set(content) != {"run", "model", "optimizer"}:
+            raise BridoError(f"{self.state_file} is of something else: remove it to start over")
         self._load_weights(content["model"], model)
         self.parallel.load_optimizer(optimizer, content["optimizer"])
         return dict(content["run"])
