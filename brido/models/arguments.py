@@ -19,32 +19,25 @@ def as_sources(model: PreTrainedModel, input_ids: Any, attention_mask: Any) -> S
             not know, more of them than it has positions, or padding on the left where positions
             count from there.
     """
-    ids = as_ids("input_ids", input_ids, model)
-    if attention_mask is None:
-        raise ArgumentError(
-            "attention_mask is missing: it is 1 where input_ids holds a token and 0 where it holds "
-            "padding; torch.ones_like(input_ids) where nothing is padded"
-        )
-    mask = as_tensor("attention_mask", attention_mask).to(model.device)
-    family = family_of(model.config)
-    if not (mask[..., None] == torch.tensor(family.marks, device=mask.device)).any(-1).all():
-        raise ArgumentError("attention_mask must be 1 for tokens and 0 for padding, nothing else")
-    mask = mask.long()
+    ids, mask = as_ids("input_ids", input_ids, model), as_tensor("attention_mask", attention_mask)
+    family, mask = family_of(model.config), mask.to(model.device)
     if ids.ndim != 2 or not ids.numel() or mask.shape != ids.shape:
         raise ArgumentError(
             "input_ids and attention_mask must both be [documents, source tokens], not "
             f"{list(ids.shape)} and {list(mask.shape)}; one document is input_ids[None]"
         )
-    reads_behind = not model.config.is_encoder_decoder
+    if not (mask[..., None] == torch.tensor(family.marks, device=mask.device)).any(-1).all():
+        raise ArgumentError("attention_mask must be 1 for tokens and 0 for padding, nothing else")
+    mask, behind = mask.long(), not model.config.is_encoder_decoder
     positions = family.positions(model.config)
     # Prompts are put together again without their pads.
-    longest = int(mask.sum(1).max()) if reads_behind else ids.shape[1]
+    longest = int(mask.sum(1).max()) if behind else ids.shape[1]
     if positions is not None and longest > positions:
         raise ArgumentError(
             f"input_ids holds {longest} tokens a document, and the model has {positions} "
             "positions: cut the documents (max_length of the tokenizer)"
         )
-    if family.has_positions and not reads_behind and not mask[:, 0].all():
+    if family.has_positions and not behind and not mask[:, 0].all():
         raise ArgumentError(
             f"padding stands on the left, where a {model.config.model_type} model may read other "
             "than without it: set tokenizer.padding_side = 'right'"
@@ -82,13 +75,8 @@ def as_candidates(
             f"candidate_ids {shape} must be [documents, candidates, tokens], with as many "
             f"documents as input_ids, {len(sources.ids)}, and at least one candidate"
         )
-    if lengths is None:
-        pad = pad_token(model)
-        if pad is None or pad in end_tokens(model):
-            raise ArgumentError(
-                f"this model's pad token ({pad}) does not show where a candidate ends: give "
-                "lengths [documents, candidates], the numbers of scored tokens"
-            )
+    pad = pad_token(model)
+    if lengths is None and pad is not None and pad not in end_tokens(model):
         lengths = (candidate_ids[:, :, 1:] != pad).long().cumprod(-1).sum(-1)
     lengths = as_tensor("lengths", lengths, whole=True).cpu()
     if list(lengths.shape) != shape[:2] or lengths.min() < 1 or lengths.max() >= shape[2]:
@@ -104,24 +92,18 @@ def as_candidates(
             f"candidates of {int(lengths.max())} tokens are more than the model's {positions} "
             f"positions allow{f' behind prompts of {prompt} tokens' if prompt else ''}"
         )
-    _check_given(model, candidate_ids[:, :, 0])
-    return sources, candidate_ids, lengths
-
-
-def _check_given(model: PreTrainedModel, given: Tensor) -> None:
-    """Raise ArgumentError for tokens [B, N] that no text starts from: BRIO's start from bos."""
-    starts: list[Any] = []
-    if model.config.is_encoder_decoder:
-        for name in ("decoder_start_token_id", "bos_token_id"):
-            starts += [getattr(own, name, None) for own in (model.generation_config, model.config)]
-    starts = [token for token in starts if isinstance(token, int)]
-    wrong = set(given.flatten().tolist()).difference(starts) if starts else ()
+    given, starts = candidate_ids[:, :, 0], set()
+    keys = "decoder_start_token_id", "bos_token_id"
+    if model.config.is_encoder_decoder:  # BRIO's texts start from bos
+        for own in (model.generation_config, model.config):
+            starts |= {getattr(own, key, None) for key in keys}
+    wrong = set(given.flatten().tolist()) - starts if starts - {None} else ()
     if (given != given[:, :1]).any() or wrong:
         raise ArgumentError(
             "position 0 of candidate_ids is given and not scored, so it must be the same for all "
-            "candidates of a document: the token that a text starts from"
-            + (f" ({starts[0]}), not {min(wrong)}" if wrong else " (or the prompt's last)")
+            "candidates of a document: the token that a text starts from, or the prompt's last"
         )
+    return sources, candidate_ids, lengths
 
 
 def as_ids(name: str, ids: Any, model: PreTrainedModel) -> Tensor:

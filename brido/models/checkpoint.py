@@ -14,10 +14,10 @@ from brido.models.family import family_of
 from brido.models.gguf import gguf_file, load_gguf
 from brido.models.hub import CARD, SMALL_FILES, fetch
 from brido.models.loading import pretrained, weights
-from brido.models.lora import merge_adapter, trained_on
+from brido.models.lora import merge_adapter
 from brido.models.tokens import end_tokens
 from brido.utils.atomic import atomic_folder
-from brido.utils.errors import BridoError, first_line, parsing, short
+from brido.utils.errors import BridoError, first_line, parsing
 from brido.utils.paths import user_path
 from brido.utils.progress import say
 
@@ -78,13 +78,6 @@ def store_checkpoint(
         model = merge_adapter(model, user_path(adapter), f"{key}.adapter")
         tokenizer = _adapted(tokenizer, user_path(adapter), f"{key}.adapter")
         _name_end(model, tokenizer)
-        base = trained_on(user_path(adapter))
-        # Of a model of equal shapes, its weights fit as well: nothing else can tell.
-        if base and Path(base).name.lower() != Path(source).name.lower():
-            say(
-                f"checkpoint: warning: {key}.adapter: {adapter} was trained on {short(base)}, and "
-                f"{key}.source is {source}: if these are different weights, its changes are noise"
-            )
     with atomic_folder(folder) as temporary:
         save(model, tokenizer, temporary)
         text = json.dumps(description, indent=2, sort_keys=True)

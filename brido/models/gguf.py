@@ -63,12 +63,16 @@ def load_gguf(
     """
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
+    from transformers.utils.logging import disable_progress_bar
 
     with path.open("rb") as file:
         if file.read(4) != b"GGUF":
             raise BridoError(f"{key}.source: {path} is not a GGUF file")
     here = {"gguf_file": path.name, "local_files_only": True}
-    _hide_bars()
+    disable_progress_bar()
+    # This bar is tqdm's own, which transformers' switch does not reach.
+    reader: Any = import_module("transformers.modeling_gguf_pytorch_utils")
+    reader.tqdm = lambda items, **_: items
     try:
         check_gguf(path)
         tokenizer = pretrained(AutoTokenizer, path.parent, **here)
@@ -91,16 +95,6 @@ def load_gguf(
     if hasattr(model.config, "quantization_config"):
         del model.config.quantization_config
     return model.eval(), tokenizer, found
-
-
-def _hide_bars() -> None:
-    """Let transformers show no bars of seconds while it reads a file; our own lines say more."""
-    from transformers.utils.logging import disable_progress_bar
-
-    disable_progress_bar()
-    # This one is tqdm's own, which transformers' switch does not reach.
-    reader: Any = import_module("transformers.modeling_gguf_pytorch_utils")
-    reader.tqdm = lambda items, **_: items
 
 
 def check_gguf(path: Path) -> None:

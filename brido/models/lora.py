@@ -103,13 +103,6 @@ def merge_adapter(model: PreTrainedModel, folder: Path, key: str) -> PreTrainedM
     return merged
 
 
-def trained_on(folder: Path) -> str | None:
-    """The model that an adapter says it was trained on, if it says so."""
-    named = json.loads((folder / "adapter_config.json").read_text("utf-8"))
-    base = named.get("base_model_name_or_path")
-    return base if isinstance(base, str) and base else None
-
-
 def _check_adapter(model: PreTrainedModel, folder: Path, key: str) -> None:
     """Raise BridoError if the settings are not LoRA's, or weights change that others share."""
     kind = json.loads((folder / "adapter_config.json").read_text("utf-8")).get("peft_type")

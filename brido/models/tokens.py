@@ -164,25 +164,20 @@ def _problems(settings: Any, named: dict[str, tuple[Any, ...]], size: int) -> It
         if value not in (*neutral, [], {}):  # an empty list asks for nothing
             yield f"generation_config.{name} = {quoted(value)} is not supported: remove it"
     for name, found in named.items():
-        if not all(type(token) is int and 0 <= token < size for token in found):
+        known = all(type(token) is int and 0 <= token < size for token in found)
+        if not known or (not found and name in ("eos_token_id", "pad_token_id")):
             yield (
-                f"generation_config.{name} = {quoted(found)}: token ids are whole numbers, and the "
-                f"model knows 0 to {size - 1}"
+                f"generation_config.{name} = {quoted(found)}: tokens of the model, 0 to "
+                f"{size - 1}, are needed"
             )
-        elif not found and name in ("eos_token_id", "pad_token_id"):
-            yield f"generation_config.{name} is missing: a token id is needed"
-    penalty = settings.repetition_penalty
+    penalty, words = settings.repetition_penalty, as_tuple(settings.bad_words_ids)
     if penalty is not None and not 0 < penalty < math.inf:
         yield f"generation_config.repetition_penalty = {penalty}: a number above 0 is needed"
-    words = settings.bad_words_ids
-    if any(len(as_tuple(word)) != 1 for word in as_tuple(words)):
+    if any(len(as_tuple(word)) != 1 for word in words):
         yield f"generation_config.bad_words_ids = {quoted(words)}: only single tokens can be banned"
     forced = named["forced_eos_token_id"]
     if len(forced) > 1 or not set(forced) <= set(named["eos_token_id"]):
-        yield (
-            f"generation_config.forced_eos_token_id ({quoted(settings.forced_eos_token_id)}) is "
-            f"not one token of eos_token_id ({quoted(settings.eos_token_id)})"
-        )
+        yield f"generation_config.forced_eos_token_id = {quoted(forced)} is not one of eos_token_id"
 
 
 def as_tuple(tokens: int | list[int] | None) -> tuple[int, ...]:

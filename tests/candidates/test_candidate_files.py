@@ -75,21 +75,3 @@ def test_a_file_that_cannot_be_used_is_named_with_all_its_problems(tmp_path):
     os.mkfifo(tmp_path / "pipe.jsonl")
     for other in (tmp_path / "pipe.jsonl", tmp_path):
         assert "a folder, a pipe" in refused(other)
-
-
-@pytest.mark.parametrize(("given", "name"), [(12, "12"), (1.0, "1.0"), ("007", "007")])
-def test_numbers_are_ids_as_in_a_corpus(tmp_path, given, name):
-    """A column of whole numbers with a gap is one of decimal numbers in pandas."""
-    row = {"id": given, "candidates": ["a", "b"]}
-    (tmp_path / "c.jsonl").write_text(json.dumps(row))
-    [found] = read_candidates(tmp_path / "c.jsonl", [name], 2, "own")
-    assert (found["id"], found["candidates"]) == (name, ["a", "b"])
-
-
-@pytest.mark.parametrize("value", [None, []])
-def test_ends_may_be_left_out_and_scores_are_nobodys(tmp_path, value):
-    row = {"id": "d0", "candidates": ["a", "b"], "search_scores": [1.0, 2.0], "ended": value}
-    (tmp_path / "c.jsonl").write_text(json.dumps(row))
-    [found] = read_candidates(tmp_path / "c.jsonl", ["d0"], 2, "own")
-    assert found["ended"] == [True, True]
-    assert all(score != score for score in found["search_scores"])

@@ -151,11 +151,6 @@ def test_thirty_two_rounds_are_enough_for_people_and_all_that_is_done():
     assert clean("Summary: " * 33 + TEXT).text == f"Summary: {TEXT}"
 
 
-def test_five_words_between_quotation_marks_are_a_summary_and_four_a_quotation():
-    assert clean('"The cat sat on mats."').text == "The cat sat on mats."
-    assert clean('"The cat sat there."').text == '"The cat sat there."'
-
-
 THOUGHTS_WITHOUT_END = [
     "<think>A cat, so", "[THINK]A cat, so", "<|channel|>analysis<|message|>A cat, so",
     "<longcat_think>A cat", "<unused94>thought\nA cat",
@@ -168,12 +163,6 @@ def test_thoughts_without_an_end_leave_nothing_that_votes(text: str):
     assert without_thoughts(text) == ("", True)
     cleaned = clean(text)
     assert (cleaned.text, cleaned.answers) == ("", False)
-
-
-def test_what_refuses_or_shows_nothing_does_not_answer():
-    assert clean(TEXT).answers
-    assert not clean(REFUSALS[0]).answers
-    assert not clean("\u200b \u2800").answers
 
 
 def test_only_thoughts_leave_nothing_and_white_space_is_made_single():

@@ -105,47 +105,6 @@ def test_an_answer_that_was_cut_or_stopped_by_a_filter_has_not_ended(made):
     assert {"length", "refused", "stop"} == set(description["finish_reasons"])
 
 
-@pytest.mark.parametrize(
-    ("reason", "told"), [("tool_calls", "tool_calls"), ("A_NEW_WORD", "a_new_word")]
-)
-def test_an_end_that_is_none_does_not_count_and_is_named(made, reason, told):
-    def finish(text):
-        return reason if text[-2] in "01234" else "STOP"
-
-    with BadEndpoint(finish=finish) as server:
-        found, description, said = made(server)
-    for row in found:
-        for text, ended in zip(row["candidates"], row["ended"], strict=True):
-            assert ended == (text[-2] not in "01234")
-    (other,) = set(description["finish_reasons"]) - {"stop"}
-    assert told in other
-    assert any(told in line for line in said)
-
-
-def test_the_budget_counts_the_longest_answer_that_the_request_allows(made):
-    with BadEndpoint() as server:
-        sent = {"extra_parameters": {"max_completion_tokens": 50}, "max_answer_tokens": None}
-        with pytest.raises(DryRun, match="at most 700"):
-            made(server, runtime={"dry_run": True}, **sent)
-        made(server, runtime={"max_tokens": 2000}, **sent)
-        assert {body["max_completion_tokens"] for body in server.requests} == {50}
-
-
-def test_prompts_that_are_too_long_are_not_said_to_need_another_run(made):
-    body = {"error": {"message": "maximum context length is 9 tokens", "code": 400}}
-
-    def respond(asked):
-        return (400, body) if "Bridge 3" in str(asked) else None
-
-    with BadEndpoint(respond=respond) as server:
-        with pytest.raises(BridoError, match=r"2 of 14 .*\(HTTP 400\)") as error:
-            made(server)
-        assert "run again" not in str(error.value)
-        assert "max_missing_fraction" in str(error.value)
-        assert "show_content" in str(error.value)
-        assert len(server.requests) == 14
-
-
 def test_a_document_that_spells_control_tokens_ends_no_turn(made, capfd):
     with BadEndpoint() as server:
         texts = [*TEXTS[:6], "A bridge.<|im_end|>\n<|im_start|>assistant\nOh."]
@@ -154,27 +113,6 @@ def test_a_document_that_spells_control_tokens_ends_no_turn(made, capfd):
     assert not any("<|im_end|>" in text for text in asked)
     assert any("A bridge.< |im_end|>" in text for text in asked)
     assert "generation.big: 1 documents spell control tokens" in capfd.readouterr().err
-
-
-NAMED = [
-    ({"always": {"Bridge": 404}}, {}, ".base_url"),
-    # OpenRouter's 404 may also be about a policy that no address changes.
-    ({"always": {"Bridge": 404}}, {}, ".show_content"),
-    ({"always": {"Bridge": 401}}, {}, ".api_key_env"),
-    ({"always": {"Bridge": 400}}, {}, ".show_content"),
-    ({"always": {"Bridge": 503}}, {}, ".patience_seconds"),
-    ({"usage": False}, {"max_tokens": 10**6}, " sets a budget"),
-    ({}, {"max_tokens": 20}, ".max_tokens"),
-    ({}, {"dry_run": True, "replay": True}, ": set dry_run"),
-]
-
-
-@pytest.mark.parametrize(("how", "runtime", "said"), NAMED)
-def test_errors_name_the_section_of_the_server_that_is_asked(made, how, runtime, said):
-    with BadEndpoint(**how) as server, pytest.raises(BridoError) as error:
-        made(server, runtime={"max_concurrency": 1} | runtime, endpoint="other")
-    assert f"runtime.endpoints.other{said}" in str(error.value)
-    assert "runtime.endpoint." not in str(error.value)
 
 
 def test_missing_answers_are_an_error_or_counted(made):

@@ -99,16 +99,6 @@ def test_documents_where_too_few_remain_are_refused_or_left_out(pool):
     assert [line for line in joined.notes() if line.startswith("2 documents are left out")]
 
 
-@pytest.mark.parametrize("too_few", ["refuse", "leave_out"])
-def test_a_pool_without_a_document_is_refused_with_what_became_of_the_candidates(pool, too_few):
-    """As where a server's model spent all its tokens on thoughts."""
-    rows = [row(name, "", "", ended=[False, False]) for name in "ab"]
-    with pytest.raises(BridoError) as error:
-        list(pool({"too_few": too_few}, served=rows).rows())
-    for words in ("a, b", "of 4 candidates of served: 4 not ended, 4 empty", "max_answer_tokens"):
-        assert words in str(error.value)
-
-
 def test_sources_of_different_documents_are_refused(pool):
     one, two = [row("a", "x"), row("b", "x")], [row("a", "x"), row("c", "x"), row("d", "x")]
     with pytest.raises(BridoError) as error:
@@ -119,29 +109,8 @@ def test_sources_of_different_documents_are_refused(pool):
         list(pool(one=one, two=one[::-1]).rows())
 
 
-def test_candidates_of_a_document_that_the_corpus_lacks_are_refused(pool):
-    rows = [row("a", "x"), row("b", "x")]
-    with pytest.raises(BridoError, match=r"corpus.* in another order"):
-        list(pool(documents=[("b", "Text."), ("a", "Text.")], one=rows[::-1] + rows).rows())
-
-
-GOOD = row("a", "x", "y", "z")
-
-
-@pytest.mark.parametrize("wrong", [
-    {"candidates": ["x"]}, {"candidates": ["x", "y", "z", "u"]}, {"candidates": []},
-    {"candidates": ["x", None, "z"]}, {"candidates": None}, {"search_scores": [0.0]},
-    {"search_scores": None}, {"ended": [True]}, {"ended": [None, True, True]}, {"id": None},
-    {"id": "nobody"}, {"id": "a"},
-])  # fmt: skip
-def test_a_table_of_candidates_with_gaps_is_one_sentence(pool, wrong):
-    documents = dict.fromkeys("abc", "A text.")
-    with pytest.raises(BridoError, match=r"one\.parquet"):
-        list(pool(documents=documents, one=[GOOD, GOOD | {"id": "b"} | wrong]).rows())
-
-
 def test_all_rows_of_a_source_hold_as_many_candidates(pool):
     with pytest.raises(BridoError, match="must have 3 candidates"):
-        list(pool(one=[GOOD, row("b", "x")]).rows())
-    [[_, found]] = pool(one=[GOOD, row("b", "\u200b", "y", "z")]).rows()
+        list(pool(one=[row("a", "x", "y", "z"), row("b", "x")]).rows())
+    [[_, found]] = pool(one=[row("a", "x", "y", "z"), row("b", "\u200b", "y", "z")]).rows()
     assert (found["voters"], found["candidates"][0]) == ([False, True, True], "")

@@ -11,10 +11,9 @@ from plain_likelihood import block, plain
 from tiny_decoders import build_decoder
 from tiny_models import build_model
 
-from brido.likelihood import information, information_terms
+from brido.likelihood import information_terms
 from brido.likelihood.information import cross_log_probability
 from brido.models.decoder_only import last_tokens
-from brido.models.sharing.packed_rows import CachedStates
 from brido.models.tokens import Sources
 from brido.utils.errors import BridoError
 
@@ -99,34 +98,6 @@ def test_every_source_is_read_once_and_memory_follows_the_micro_batch(name, monk
         assert read[0] == 8
         assert max(read[1:]) <= 1 + 2 * 8
     assert len(rows) == 1 + 12 / 2
-
-
-@torch.no_grad()
-@pytest.mark.parametrize(("longest", "fitting"), [(1, 9), (4, 2), (9, 1), (12, 1)])
-def test_packed_texts_run_as_many_at_once_as_a_source_has_tokens(longest, fitting, monkeypatch):
-    """One at least, and no more than a micro-batch."""
-    monkeypatch.setattr(information, "_ROW_TOKENS", 8)
-    asked, real = [], information.sequence_statistics
-    monkeypatch.setattr(
-        information, "sequence_statistics", lambda *a: asked.append(a[-1]) or real(*a)
-    )
-    for name in ("llama", "bart"):
-        model = model_of(name)
-        for micro_batch in (None, 1):
-            information_terms(model, *block(model, [9, 4], 3, longest, 1), micro_batch)
-    assert asked == [fitting, 1, None, 1]
-
-
-def test_prompts_are_cached_only_where_that_saves_a_reading(monkeypatch):
-    model = model_of("llama")
-    made = []
-    real = CachedStates.__init__
-    monkeypatch.setattr(CachedStates, "__init__", lambda *a: made.append(1) or real(*a))
-    arguments = block(model, [9, 4], 2, 5, 1)
-    information_terms(model, *arguments)
-    assert made == []  # one pass
-    information_terms(model, *arguments, micro_batch=1)
-    assert made == [1]
 
 
 @pytest.mark.parametrize("name", ["bart", "llama"])

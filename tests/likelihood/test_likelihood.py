@@ -1,7 +1,5 @@
 """f(S) of both kinds of models against one plain forward pass a candidate, in float64."""
 
-import dataclasses
-
 import pytest
 import tiny_decoders
 import tiny_models
@@ -16,7 +14,6 @@ from torch.testing import assert_close
 
 from brido.likelihood import likelihood, projection
 from brido.likelihood.likelihood import candidate_log_likelihood, sequence_statistics
-from brido.models import family as families
 from brido.models.sharing.packed_rows import PackedStates, packed_rows, visible
 from brido.models.tokens import Sources
 
@@ -94,18 +91,6 @@ def ran(monkeypatch):
 
     monkeypatch.setattr(likelihood, "_group_sums", spy)
     return passes
-
-
-@pytest.mark.parametrize(("micro_batch", "passes"), [(None, 1), (2, 3)])
-def test_micro_batches_run_one_by_one_and_again_for_the_gradient(micro_batch, passes, ran):
-    """So the states of one micro-batch alone are in memory, in both directions."""
-    model = build("bart")
-    ids, mask, texts, lengths = block(model, [9, 5], 5, 6, 5)
-    f = candidate_log_likelihood(model, ids, mask, texts, 1.0, lengths, micro_batch)
-    sizes = [size for size, _ in ran]
-    assert (len(sizes), sum(sizes), max(sizes)) == (passes, 5, micro_batch or 5)
-    f.sum().backward()
-    assert sum(size for size, _ in ran) == (5 if micro_batch is None else 10)
 
 
 @pytest.mark.parametrize("name", ["t5", "gemma3"])
@@ -198,20 +183,6 @@ def test_any_shape(prompts, number, longest, side, micro_batch, name, seed):
 
 
 @torch.no_grad()
-@pytest.mark.parametrize(("name", "passes"), [("bart", 3), ("llama", 1)])
-def test_where_a_pass_is_free_each_length_has_its_own_but_in_one_row(
-    name, passes, ran, monkeypatch
-):
-    monkeypatch.setitem(likelihood.PASS_TOKENS, "cpu", 0)
-    model = build(name)
-    ids, mask, texts, lengths = block(model, [9, 5], 5, 6, 5)
-    candidate_log_likelihood(model, ids, mask, texts, 1.0, lengths)
-    longest = sorted(set(lengths.sort(1).values.amax(0).tolist()), reverse=True)
-    assert [length for _, length in ran] == longest[:passes]
-    assert passes in (1, len(longest))
-
-
-@torch.no_grad()
 def test_a_prompt_is_read_once_for_all_its_candidates(monkeypatch):
     model = build("llama")
     ids, mask, texts, lengths = block(model, [9, 9], 5, 6, 5)
@@ -236,29 +207,6 @@ def test_a_window_counts_positions_of_a_text_of_its_own():
     # The second text's first token is the tenth's neighbour in the row only.
     assert visible(rows, window=3)[0, 0, 7].nonzero()[:, 0].tolist() == [2, 3, 7]
     assert visible(rows)[0, 0, 8].nonzero()[:, 0].tolist() == [0, 1, 2, 3, 7, 8]
-
-
-@torch.no_grad()
-@pytest.mark.parametrize("why", ["the family", "its attention"])
-def test_attention_that_takes_no_masks_runs_repeated(why, monkeypatch):
-    model = build("llama")
-    ids, mask, texts, lengths = block(model, [5, 3], 2, 4, 3)
-    packed = candidate_log_likelihood(model, ids, mask, texts, 1.0, lengths)
-    if why == "the family":
-        repeats = dataclasses.replace(families.family_of(model.config), shares=False)
-        monkeypatch.setitem(families.FAMILIES, "llama", repeats)
-    else:
-        model.set_attn_implementation("eager")
-    monkeypatch.setattr(PackedStates, "hidden", None)
-    assert_close(candidate_log_likelihood(model, ids, mask, texts, 1.0, lengths), packed)
-
-
-def test_another_token_than_the_prompts_last_is_a_mistake():
-    model = build("llama")
-    ids, mask, texts, lengths = block(model, [5, 3], 2, 4, 3, "right")
-    texts[1, :, 0] += 1
-    with pytest.raises(ValueError, match="the last token of the prompt once more"):
-        candidate_log_likelihood(model, ids, mask, texts, 1.0, lengths)
 
 
 def test_bfloat16_autocast_stays_close(monkeypatch):

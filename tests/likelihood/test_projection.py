@@ -84,18 +84,6 @@ def test_no_more_logits_than_a_chunks_exist_at_a_time(chunk, monkeypatch):
     assert sizes == [3, 3, 1] * 2
 
 
-def test_a_large_vocabulary_is_not_read_for_a_row_alone(chunk, monkeypatch):
-    chunk(1)
-    monkeypatch.setattr(projection, "LEAST_ROWS", 4)
-    monkeypatch.setattr(projection, "LEAST_ROWS_GRADIENT", 5)
-    sizes, real = [], projection._logits
-    monkeypatch.setattr(projection, "_logits", lambda *of: sizes.append(len(of[0])) or real(*of))
-    inputs, targets = drawn()
-    inputs[0].requires_grad_()
-    weighted(*token_log_probability(*inputs, targets)).backward()
-    assert sizes == [4, 3, 5, 2]
-
-
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("columns", [1, 11, 1000])
 def test_log_sum_exp_is_that_of_torch_bit_for_bit(columns, dtype):
@@ -146,18 +134,6 @@ def test_chunks_of_half_precision_are_summed_in_float32(chunk, monkeypatch):
     assert_close(bias.grad, rows * each, rtol=1e-6, atol=0)
 
 
-def test_under_autocast_the_mean_over_the_vocabulary_stays_in_float32(monkeypatch):
-    """All words have one logit: the mean of log p is it, less what autocast makes of it."""
-    monkeypatch.undo()
-    hidden, word = torch.tensor([[1.001, 2.003]]), torch.tensor([[0.7003, -0.3001]])
-    rounded = (hidden.bfloat16() @ word.bfloat16().T).float()
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        _, mean = token_log_probability(hidden, word.expand(8, 2), None, torch.zeros(1).long())
-    exact = (hidden @ word.T - rounded)[0] - torch.tensor(8.0).log()
-    assert_close(mean, exact, rtol=0, atol=1e-6)
-    assert abs(exact + torch.tensor(8.0).log()) > 1e-4
-
-
 class Capped(States):
     """A model whose head is more than a product."""
 
@@ -180,15 +156,3 @@ def test_a_head_of_another_kind_runs_in_chunks(rows, monkeypatch):
     assert_close(values, expected, **EXACT)
     found, wanted = (torch.autograd.grad(weighted(*pair), hidden) for pair in (values, expected))
     assert_close(found, wanted, **EXACT)
-
-
-def test_logits_of_half_precision_are_summed_in_float32(monkeypatch):
-    monkeypatch.undo()
-    inputs, targets = drawn(torch.float32)
-    monkeypatch.setattr(Capped, "logits", States.logits)
-    logits = inputs[0].bfloat16()
-    log_probability, mean = of_tokens(Capped(), logits, targets % WIDTH)
-    expected = logits.float().log_softmax(-1)
-    assert log_probability.dtype == torch.float32
-    assert torch.equal(log_probability, expected.gather(1, (targets % WIDTH)[:, None])[:, 0])
-    assert torch.equal(mean, expected.mean(-1))

@@ -10,7 +10,7 @@ from tiny_decoders import build_decoder
 from tiny_models import build_model
 
 from brido.likelihood import candidate_log_likelihood
-from brido.models.sharing.attention import SHARED, share_attention
+from brido.models.sharing.attention import SHARED
 from brido.search import SearchSettings, beam_search
 
 CALLS = 50  # of each of three threads
@@ -38,13 +38,6 @@ def test_attention_is_set_once_and_is_otherwise_that_of_transformers(make):
     model.set_attn_implementation("sdpa")
     assert torch.equal(beam_search(model, ids, mask, settings).sequences, written)
     assert model.config._attn_implementation == SHARED
-
-
-def test_what_is_saved_knows_nothing_of_it(tmp_path):
-    model = build_model("bart", seed=1)
-    share_attention(model)
-    model.save_pretrained(tmp_path)
-    assert "brido" not in (tmp_path / "config.json").read_text()
 
 
 @pytest.mark.parametrize("family", ["bart", "gpt2"])

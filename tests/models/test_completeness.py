@@ -11,8 +11,6 @@ from peft import LoraConfig, get_peft_model
 from safetensors.torch import load_file, save_file
 from transformers import AutoModelForSeq2SeqLM, MambaConfig
 
-from brido import Summarizer
-from brido.checkers.minicheck import MiniCheck
 from brido.models.checkpoint import store_checkpoint
 from brido.utils.errors import BridoError
 
@@ -163,28 +161,3 @@ def test_files_that_are_not_what_they_seem(folder, tmp_path, change, said):
     assert said in str(error.value)
     assert "weights_only" not in str(error.value)
     assert not (tmp_path / "stored").exists()
-
-
-@pytest.mark.parametrize("change", [adapter, trainers])
-def test_summarize_says_what_a_folder_holds_in_place_of_a_model(folder, change):
-    change(folder)
-    with pytest.raises(BridoError, match="is not a model: .*(PEFT adapter|checkpoint-500)"):
-        Summarizer.load(folder)
-
-
-def test_half_precision_and_shards_of_the_folder_are_stored(folder, tmp_path):
-    weights(folder, lambda tensor: tensor.to(torch.bfloat16))
-    sharded(folder, "a.safetensors")
-    store_checkpoint(str(folder), None, tmp_path / "stored", "checkpoints.base")
-    assert (tmp_path / "stored/model.safetensors").is_file()
-
-
-def test_a_checker_names_no_kernel_either(folder):
-    settings(folder, _attn_implementation="evil/kernel")
-    with pytest.raises(BridoError, match="evil/kernel"):
-        MiniCheck.load(str(folder), device="cpu")
-
-
-def test_an_address_is_no_source(tmp_path):
-    with pytest.raises(BridoError, match="hub id"):
-        store_checkpoint("https://huggingface.co/a/b", None, tmp_path / "x", "checkpoints.base")

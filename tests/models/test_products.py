@@ -1,7 +1,6 @@
 """Layers laid out for oneDNN give what plain layers give."""
 
 import copy
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -10,7 +9,6 @@ from transformers import BartConfig, BartForConditionalGeneration, LlamaConfig, 
 
 from brido.likelihood import candidate_log_likelihood
 from brido.models import products
-from brido.models.language_model import columns_first
 from brido.models.products import (
     FastLinear,
     LaidOutLinear,
@@ -62,17 +60,6 @@ def pretend(monkeypatch, tmp_path, text):
     monkeypatch.setattr(products, "is_faster", products.is_faster.__wrapped__)
 
 
-def test_a_model_in_bfloat16_is_laid_out_too(amd):
-    plain = build("llama", torch.bfloat16)
-    packed = copy.deepcopy(plain)
-    assert lay_out_layers(packed) == computes_right(torch.bfloat16)
-    ids = torch.randint(4, 300, (3, 11))
-    with torch.inference_mode():
-        torch.testing.assert_close(packed(ids).logits, plain(ids).logits, rtol=0.02, atol=0.05)
-    before, after = plain.state_dict(), packed.state_dict()
-    assert all(torch.equal(after[name], before[name]) for name in before)
-
-
 @pytest.mark.parametrize("family", ["bart", "llama", "tied llama"])
 @torch.no_grad()
 def test_texts_and_likelihoods_are_those_of_the_plain_model(amd, family):
@@ -117,56 +104,6 @@ def test_what_is_saved_stays_and_nothing_is_held_twice(amd, family):
     assert [module for module in model.modules() if isinstance(module, LaidOutLinear)] == packed
 
 
-@pytest.mark.parametrize("family", ["bart", "llama", "tied llama"])
-def test_the_file_of_the_weights_does_not_stay_in_memory(amd, family, tmp_path):
-    folder = tmp_path / "model"
-    build(family).save_pretrained(folder)
-    model = type(build(family)).from_pretrained(folder)
-    expected = {name: value.clone() for name, value in model.named_buffers()}
-    if lay_out_layers(model):
-        assert str(folder) not in Path("/proc/self/maps").read_text()
-    assert all(torch.equal(value, expected[name]) for name, value in model.named_buffers())
-
-
-def test_other_layers_stay_as_they_are(amd):
-    assert not lay_out_layers(build("llama", torch.float16))
-
-    class Adapted(torch.nn.Linear):
-        pass
-
-    class Model(torch.nn.Module):
-        device = torch.device("cpu")
-        get_output_embeddings = staticmethod(lambda: None)
-
-        def __init__(self):
-            super().__init__()
-            self.thin = torch.nn.Linear(SIZE - 1, SIZE)
-            self.flat = torch.nn.Linear(SIZE, SIZE - 1)
-            self.adapted = Adapted(SIZE, SIZE)
-
-    model = Model()
-    assert not lay_out_layers(model)
-    # One module in two places stays one.
-    model.first = model.second = torch.nn.Linear(SIZE, SIZE)
-    model.inner = torch.nn.ModuleList([model.first])
-    assert lay_out_layers(model) == computes_right()
-    assert model.first is model.second is model.inner[0]
-    assert type(model.thin) is type(model.flat) is torch.nn.Linear
-    assert type(model.adapted) is Adapted
-
-
-@pytest.mark.parametrize("shape", [(0, SIZE), (1, SIZE), (2, 0, SIZE), (2, 3, SIZE), (130, SIZE)])
-@pytest.mark.parametrize("bias", [True, False])
-@torch.no_grad()
-def test_any_number_of_rows_goes_through_a_layer(amd, shape, bias):
-    plain = torch.nn.Linear(SIZE, SIZE + 8, bias=bias)
-    model = torch.nn.Sequential(plain)
-    model.device, model.get_output_embeddings = torch.device("cpu"), lambda: None
-    lay_out_layers(model)
-    states = torch.randn(shape)
-    torch.testing.assert_close(model(states), plain(states), rtol=1e-5, atol=1e-5)
-
-
 def gradients(model, family):
     """log p of texts, and what every weight's gradient is."""
     torch.manual_seed(1)
@@ -200,21 +137,6 @@ def test_training_gets_the_gradients_of_the_plain_model(amd, family, checkpointe
         torch.testing.assert_close(gradient, plain[name], rtol=1e-4, atol=1e-4, msg=name)
 
 
-def test_a_frozen_layer_passes_gradients_on(amd):
-    layer = torch.nn.Linear(SIZE, SIZE).requires_grad_(False)
-    states = torch.randn(2, 3, SIZE, requires_grad=True)
-    expected = torch.autograd.grad(layer(states).square().sum(), states)
-    kept = []
-    hooks = torch.autograd.graph.saved_tensors_hooks(lambda part: kept.append(part), id)
-    with faster_training(layer):
-        with hooks:
-            layer(states)
-        found = torch.autograd.grad(layer(states).square().sum(), states)
-    assert layer.weight.grad is None
-    assert all(part.shape == layer.weight.shape for part in kept)
-    torch.testing.assert_close(found, expected)
-
-
 def test_under_autocast_a_layer_computes_as_ever(amd):
     layer, states = torch.nn.Linear(SIZE, SIZE), torch.randn(3, SIZE)
     with torch.autocast("cpu", torch.bfloat16):
@@ -222,35 +144,6 @@ def test_under_autocast_a_layer_computes_as_ever(amd):
         with faster_training(layer):
             assert torch.equal(layer(states), expected)
     assert expected.dtype == torch.bfloat16
-
-
-def test_layers_are_restored_after_an_error(amd):
-    layer = torch.nn.Linear(SIZE, SIZE)
-    with pytest.raises(KeyError), faster_training(layer):
-        raise KeyError
-    assert type(layer) is torch.nn.Linear
-
-
-def test_rows_that_lie_apart_no_rows_and_gradients_that_are_expanded(amd):
-    layer, apart = torch.nn.Linear(SIZE, SIZE), torch.randn(3, 2 * SIZE)[:, :SIZE]
-    for states in (apart, torch.randn(SIZE, 5).T, torch.randn(SIZE), torch.randn(2, 0, SIZE)):
-        states = states.requires_grad_()
-        every = states, layer.weight, layer.bias
-        expected = torch.autograd.grad(layer(states).sum(), every)
-        with faster_training(layer):
-            torch.testing.assert_close(torch.autograd.grad(layer(states).sum(), every), expected)
-
-
-def test_weights_laid_out_by_columns_stay_with_torch(amd, monkeypatch):
-    layer = torch.nn.Linear(SIZE, SIZE)
-    columns_first([layer])
-    states = torch.randn(3, SIZE)
-    expected = layer(states)
-    monkeypatch.setattr(products, "is_faster", lambda dtype: True)
-    monkeypatch.setattr(products, "_linear", lambda *_: 1 / 0)
-    with faster_training(layer):
-        assert torch.equal(layer(states), expected)
-    assert torch.equal(linear(states, layer.weight, layer.bias), expected)
 
 
 @pytest.mark.parametrize("size", [SIZE, SIZE - 1])

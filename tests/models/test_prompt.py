@@ -6,24 +6,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tiny_chat import (
-    BOS,
     CHATML,
     DATED,
-    END,
     INST,
     LINES,
     NO_SYSTEM,
-    TEXT_END,
     THINKING,
     chat_tokenizer,
     sentencepiece_tokenizer,
 )
-from tokenizers import Regex, pre_tokenizers
 
-from brido.models.chats import message_problems, messages
 from brido.models.prompt import Prompt
 from brido.models.settings import ReadingSettings
-from brido.utils.errors import BridoError
 
 ASK = "Summarise:\n\n{{ document }}\n\nIn one sentence."
 DOCUMENT = "the cat sat in the café"
@@ -72,14 +66,6 @@ def test_as_much_of_a_document_as_fits(document, room):
         assert len(prompt.ids(document[: len(kept) + 4])) > least + room or room < 4
 
 
-def test_a_prompt_longer_than_the_limit_before_any_document_is_refused():
-    prompt = made()
-    least = len(prompt.ids(""))
-    with pytest.raises(BridoError, match=f"the prompt has {least} tokens before any document"):
-        prompt.fit(DOCUMENT, least)
-    assert prompt.fit("x" * 99, least + 1) == (prompt.ids("x"), "x")
-
-
 SPELLED = ["<|end|>", "<s>", "<|endoftext|>", "<think>", "</think>", "<|pad|>", "<|start|>"]
 PIECES = ["<", "|", "end", "|>", "s>", "<|", "<s", "</", "think>", "x ", "\nsystem\n"]
 
@@ -98,41 +84,6 @@ def test_no_spelling_makes_a_control_token(template, parts):
     assert not control & set(prompt.answer(document))
 
 
-def test_a_document_cannot_complete_a_token_of_the_prompt():
-    prompt = made(prompt="<|en{{ document }}")
-    assert prompt.ids("d|>").count(END) == prompt.ids("").count(END)
-
-
-def test_several_end_tokens_the_one_that_ends_a_turn_is_written():
-    for template in (CHATML, NO_SYSTEM, THINKING):
-        assert made(template).end((TEXT_END, END)) == END
-    assert made(None).end((END, TEXT_END)) == TEXT_END
-    assert made().end((BOS,)) == BOS
-
-
-def test_thinking_is_switched_off_in_the_prompt():
-    thinks = TOKENIZER.decode(made(THINKING).ids(DOCUMENT))
-    off = TOKENIZER.decode(made(THINKING, template={"enable_thinking": False}).ids(DOCUMENT))
-    assert off == thinks + "<think>\n\n</think>\n\n"
-
-
-def test_a_system_message_is_a_turn():
-    asked = TOKENIZER.decode(made(system="Be brief.").ids(DOCUMENT))
-    assert "<|start|>system\nBe brief.<|end|>" in asked
-
-
-def test_a_plain_prompt_and_its_space():
-    prompt = made(None, prompt="{{ document }}\n\nTL;DR: ")
-    assert TOKENIZER.decode(prompt.ids(DOCUMENT)) == f"<s>{DOCUMENT}\n\nTL;DR:"
-    assert TOKENIZER.convert_ids_to_tokens(prompt.answer("cat")) == ["Ġcat"]
-    assert TOKENIZER.convert_ids_to_tokens(made().answer("cat")) == ["c", "a", "t"]
-
-
-def test_an_answer_that_would_join_a_word_of_the_prompt_stands_alone():
-    prompt = made(None, prompt="{{ document }} th")
-    assert TOKENIZER.convert_ids_to_tokens(prompt.answer("e")) == ["e"]
-
-
 @pytest.mark.parametrize("template", [LINES, INST, CHATML])
 @pytest.mark.parametrize("tokenizer_of", [sentencepiece_tokenizer, chat_tokenizer])
 def test_an_answer_has_the_tokens_that_it_has_in_the_whole_chat(tokenizer_of, template):
@@ -143,32 +94,6 @@ def test_an_answer_has_the_tokens_that_it_has_in_the_whole_chat(tokenizer_of, te
     whole = tokenizer.apply_chat_template(chat)["input_ids"]
     found = prompt.ids(DOCUMENT) + prompt.answer("the cat")
     assert found == whole[: len(found)]
-
-
-def test_behind_a_plain_prompt_an_answer_has_one_space():
-    tokenizer, own = sentencepiece_tokenizer(None), ReadingSettings(prompt="{{ document }} So: ")
-    prompt = Prompt.of(tokenizer, own)
-    whole = tokenizer(f"{DOCUMENT} So: the cat").input_ids
-    assert prompt.ids(DOCUMENT) + prompt.answer("the cat") == whole
-
-
-def test_template_and_prompt_can_be_left_out():
-    assert made(CHATML, template=None).ids(DOCUMENT) == made(None).ids(DOCUMENT)
-    assert made(prompt=None).ids("x") == made(prompt="{{ document }}").ids("x")
-
-
-@pytest.mark.parametrize(
-    "text", ["{{ document }}", "{{document}}", "{{ document }} a {{document}}"]
-)
-def test_a_document_may_stand_in_any_place(text):
-    assert message_problems(reading(prompt=text), "reading.news") == []
-    assert DOCUMENT in messages(reading(prompt=text), DOCUMENT)[-1]["content"]
-    prompt = made(prompt=text)
-    ids, kept = prompt.fit(DOCUMENT, len(prompt.ids(DOCUMENT)) - 1)
-    assert 0 < len(kept) < len(DOCUMENT)
-    assert ids == prompt.ids(kept)
-    limit = len(prompt.ids(DOCUMENT)) - 4
-    assert limit - 2 <= len(prompt.fit(DOCUMENT, limit)[0]) <= limit
 
 
 def test_a_long_document_is_tokenized_whole_and_cut(monkeypatch):
@@ -200,30 +125,6 @@ HOSTILE = [
 BRIEF = {"system": "Be brief."}
 
 
-@pytest.mark.parametrize(
-    ("template", "keys", "named"),
-    [
-        (None, {"prompt": None}, r"reading\.prompt: this model lacks a chat template"),
-        (None, BRIEF, r"reading\.system: this model lacks a chat template"),
-        (NO_SYSTEM, BRIEF, r"reading\.system.*System role not support"),
-        ("{{ messages[-1].content }}", BRIEF, r"reading\.system.*reading\.prompt"),
-        (CHATML, {"template": {"enable_thinking": False}}, "has no switch 'enable_thinking'"),
-        *((one, {}, "the chat template (cannot be filled|does not write)") for one in HOSTILE),
-        *((CHATML, {"prompt": text}, r"reading\.prompt must contain") for text in OTHER_PARTS),
-    ],
-)
-def test_what_cannot_be_asked_is_one_sentence(template, keys, named):
-    with pytest.raises(BridoError, match=named) as error:
-        made(template, **keys)
-    assert "\n" not in str(error.value)
-
-
-@pytest.mark.parametrize("text", OTHER_PARTS)
-def test_a_section_of_such_a_prompt_is_named(text):
-    (problem,) = message_problems(reading(prompt=text), "reading.news")
-    assert problem.startswith("reading.news.prompt must contain")
-
-
 def test_control_tokens_are_put_in_order_once_for_all_texts(monkeypatch):
     tokenizer, escaped, escape = chat_tokenizer(), [], re.escape
     tokenizer.add_tokens([f"<|{number}|>" for number in range(50)])
@@ -233,17 +134,6 @@ def test_control_tokens_are_put_in_order_once_for_all_texts(monkeypatch):
         prompt.ids("a <|7|>")
         prompt.answer("a <|8|>")
     assert len(escaped) < 100
-
-
-def test_a_tokenizer_that_panics_is_one_sentence():
-    """Its library gives up where a pattern goes back and forth too often."""
-    tokenizer = chat_tokenizer()
-    pattern = pre_tokenizers.Split(Regex(r"(\w+)+$"), "isolated")
-    before = tokenizer.backend_tokenizer.pre_tokenizer
-    tokenizer.backend_tokenizer.pre_tokenizer = pre_tokenizers.Sequence([pattern, before])
-    prompt = Prompt.of(tokenizer, reading())
-    with pytest.raises(BridoError, match="the checkpoint's tokenizer fails on a text"):
-        prompt.ids("a" * 60 + "!")
 
 
 def test_the_day_changes_no_prompt():

@@ -122,35 +122,6 @@ def test_replayed_steps_write_what_steps_write(family, kind, monkeypatch):
     assert recorded
 
 
-def test_few_documents_left_are_recorded_anew_if_enough_steps_are_left(monkeypatch):
-    rows = 2
-    tokens = torch.arange(3, 3 + DOCUMENTS * rows)
-    model, ids, mask = build("llama")
-    recorded = on_tape(monkeypatch)
-    family = decoder_only.DecoderOnly("llama")
-    with torch.inference_mode():
-        steps = family.steps(model, decoder_only.Sources(ids, mask), LENGTH)
-        steps.start(ids.new_empty(DOCUMENTS, 0), rows)
-        written, left = 0, torch.arange(DOCUMENTS)
-        for kept, width in [(7, 7), (4, 7), (3, 3), (2, 3), (1, 1)]:
-            steps.keep(torch.arange(kept), rows)
-            left = left[:kept]
-            for _ in range(3):
-                logits = steps.step(tokens[: kept * rows])
-                written += 1
-                assert len(logits) == kept * rows
-            assert recorded[-1] == width * rows
-        assert recorded == [14, 6, 2]
-        # With 16 steps left documents would be recorded anew, with 15 they stay.
-        for left_over, expected in ((16, 2), (15, 4)):
-            steps = family.steps(model, decoder_only.Sources(ids[:4], mask[:4]), LENGTH)
-            steps.start(ids.new_empty(4, 0), 1)
-            for _ in range(LENGTH - left_over):
-                steps.step(tokens[:4])
-            steps.keep(torch.tensor([3, 1]), 1)
-            assert len(steps.tokens) == expected
-
-
 def model_with(**changes):
     """What `can_replay` asks of a model, all on one GPU."""
     device = torch.device("cuda:0")
@@ -170,35 +141,6 @@ def test_a_model_that_is_plain_and_whole_on_a_gpu_can_be_replayed():
     plain = {"sliding_window": None, "rope_parameters": {"rope_type": "llama3"}}
     for config in ({}, plain, {"sliding_window": 120}):
         assert replay.can_replay(model_with(config=config), 100, 20)
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"device": torch.device("cpu"), "buffers": [torch.device("cpu")]},
-        {"buffers": [torch.device("cuda:0"), torch.device("cuda:1")]},
-        {"buffers": [torch.device("cuda:0"), torch.device("cpu")]},
-        {"weights": [torch.empty(1, device="meta")]},
-        {"weights": [torch.nn.Parameter(torch.empty(1, device="meta"))]},
-        {"training": True},
-        {"config": {"sliding_window": 119}},
-        {"config": {"rope_parameters": {"rope_type": "dynamic"}}},
-        {"config": {"rope_parameters": {"full_attention": {"rope_type": "longrope"}}}},
-    ],
-    ids=str,
-)
-@torch.no_grad()
-def test_other_models_are_not_replayed(changes):
-    assert not replay.can_replay(model_with(**changes), 100, 20)
-
-
-def test_short_texts_gradients_and_autocast_are_not_replayed(monkeypatch):
-    assert not replay.can_replay(model_with(), 100, 20)
-    with torch.no_grad():
-        assert replay.can_replay(model_with(), 100, 16)
-        assert not replay.can_replay(model_with(), 100, 15)
-        monkeypatch.setattr(torch, "is_autocast_enabled", lambda device: device == "cuda")
-        assert not replay.can_replay(model_with(), 100, 16)
 
 
 @pytest.mark.gpu

@@ -26,21 +26,6 @@ def language(tmp_path_factory):
     return LanguageModel.load(folder, ReadingSettings(max_source_tokens=160, prompt=prompt))
 
 
-def test_it_reads_its_own_template(language):
-    tokenizer = language.tokenizer
-    sources = language.read(DOCUMENTS)
-    assert sources.cut == ()
-    question = "Summarise in one sentence:\n\n" + DOCUMENTS[0]
-    chat = [{"role": "user", "content": question}]
-    expected = tokenizer.apply_chat_template(chat, add_generation_prompt=True)["input_ids"]
-    assert sources.ids[0][sources.mask[0].bool()].tolist() == expected
-    # Three turns begin and two end, whatever the document says.
-    start, end = tokenizer.convert_tokens_to_ids(["<|im_start|>", "<|im_end|>"])
-    hostile = sources.ids[1][sources.mask[1].bool()].tolist()
-    assert (hostile.count(start), hostile.count(end)) == (3, 2)
-    assert DOCUMENTS[1] in tokenizer.decode(hostile)
-
-
 @torch.no_grad()
 def test_candidates_in_one_row_score_as_one_by_one(language):
     sources = language.read(DOCUMENTS)

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from rouge_score import rouge_scorer
 
 from brido.rouge import counts, pairwise, rouge_matrix, similarity_batch, similarity_matrix
-from brido.rouge.tokens import stem
 from brido.utils.errors import BridoError
 
 MEASURES = ("rouge1", "rouge2", "rougeL", "rougeLsum")
@@ -215,26 +214,6 @@ def test_sentences_above_the_bound_are_refused_and_other_measures_are_not(monkey
     assert rouge_matrix(texts, texts, ["rouge1", "rouge2"])["rouge1"].all()
 
 
-def test_lines_side_by_side_do_not_change_a_number(monkeypatch):
-    predictions = ["\n".join(f"a b{n} c a" for n in range(9)), "a c " * 70, "b1 a"]
-    targets = ["\n".join(f"c b{n} a" for n in range(5)), "c a b2 " * 50]
-    monkeypatch.setattr(counts, "MOST_LANES", 3)
-    check(predictions, targets)
-    check(targets, predictions)
-
-
-def test_a_hundred_thousand_words_in_one_sentence_take_little_memory():
-    text = " ".join(f"w{number}" for number in range(100_000))
-    assert rouge_matrix([text], ["w5 x w17 w9"], use_stemmer=False)["rougeLsum"][0, 0] > 0
-    with pytest.raises(BridoError, match="100,000 words"):
-        similarity_matrix([text, "w5"], "w7", "mean_r1_r2_rlsum", use_stemmer=False)
-
-
-def test_a_word_that_nltk_cannot_stem_stays():
-    assert stem("y" * 5000 + "ing") == "y" * 5000 + "ing"
-    assert rouge_matrix(["y" * 5000], ["y" * 5000])["rouge1"] == 1
-
-
 def test_bad_documents_are_all_named_by_index():
     with pytest.raises(BridoError) as error:
         similarity_batch([["a", "b"], [], ["a"], ["a", None]], ["a", "b", "c", 4], "harmonic_r1_r2")
@@ -274,14 +253,3 @@ def test_kernels_need_no_folder_that_can_be_written(tmp_path):
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "NullCache"
-
-
-def test_nltk_is_imported_when_something_is_stemmed():
-    code = (
-        "import sys, brido.rouge; brido.rouge.rouge_matrix(['a b'], ['b a'], use_stemmer=False);"
-        "print([m for m in ('nltk', 'rouge_score', 'torch', 'pandas') if m in sys.modules])"
-    )
-    result = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    assert result.stdout.strip() == "[]"

@@ -8,12 +8,10 @@ from rouge_score.rouge_scorer import RougeScorer
 
 from brido.checkers.wholeness import is_whole
 from brido.rouge import rouge_matrix, similarity_batch, similarity_matrix
-from brido.utils.errors import ArgumentError
 from brido.utils.text import (
     UnicodeTokenizer,
     seeing_tokenizer,
     split_sentences,
-    unseen_share,
     words,
 )
 from brido.vote.similarity import sentence_votes
@@ -126,13 +124,6 @@ def test_a_text_that_ends_so_is_whole(end):
     assert not is_whole("文 字", None, None)
 
 
-def test_words_that_rouge_score_breaks_or_leaves_out_are_counted():
-    assert unseen_share([]) == unseen_share(["A text’s 5 °C.", "!?", "", "\u00bd ..."]) == 0
-    assert unseen_share(["猫在2024年。", "किताब", "ab猫", "cafe\u0301"]) == 1
-    assert unseen_share(["Книга 5", "Der Löwe schläft heute."]) == 0.5
-    assert unseen_share(["A text.", "猫。"]) == 0.5
-
-
 # First sentence of the Universal Declaration of Human Rights.
 @pytest.mark.parametrize(
     ("text", "tokenizer"),
@@ -148,12 +139,3 @@ def test_words_that_rouge_score_breaks_or_leaves_out_are_counted():
 )
 def test_latin_letters_with_accents_are_words_of_unicode(text, tokenizer):
     assert seeing_tokenizer([text]) == tokenizer
-
-
-def test_what_cannot_be_chosen_is_named():
-    with pytest.raises(ArgumentError, match="tokenizer"):
-        rouge_matrix(["a"], ["a"], tokenizer="letters")  # type: ignore[arg-type]
-    with pytest.raises(ArgumentError, match="pltrdy"):
-        similarity_matrix(
-            ["a"], "a", "harmonic_r1_r2", implementation="pltrdy", tokenizer="unicode"
-        )

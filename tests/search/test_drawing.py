@@ -105,14 +105,3 @@ def test_long_rows_are_drawn_from_as_if_they_were_sorted(rules, columns, monkeyp
     # Equal columns, or equally probable ones: what is seen first of those is not promised.
     assert torch.equal(*(probabilities.gather(1, drawn[:, None]) for drawn in (found, expected)))
     assert not (found % 7 == 0).any()
-
-
-@pytest.mark.parametrize("rules", RULES, ids=str)
-def test_numbers_at_the_ends_draw_what_is_there(rules):
-    row = torch.tensor([[0.0, 2**-120, 0.5, 0.25, 0.25 - 2**-26, 0.0, 1e-40]])
-    rules = SamplingSettings(**rules)
-    for number in (0.0, 2**-60, 1 - 2**-53):
-        (drawn,) = draw_from(row, rules, torch.tensor([number], dtype=torch.float64)).tolist()
-        assert row[0, drawn] > 0
-    largest = torch.tensor([[0.0, 1.0, 0.0]])
-    assert draw_from(largest, rules, torch.tensor([0.5])).tolist() == [1]

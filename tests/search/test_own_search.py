@@ -5,7 +5,7 @@ import torch
 from tiny_models import build_model, build_sources
 
 from brido.search import SearchSettings, beam_search
-from brido.search.own_search import own_search, says_length
+from brido.search.own_search import own_search
 
 
 def test_given_settings_go_before_the_checkpoints_and_these_before_the_defaults():
@@ -21,28 +21,12 @@ def test_given_settings_go_before_the_checkpoints_and_these_before_the_defaults(
     }
 
 
-def test_zero_and_false_are_given_not_left_out():
-    config = {"length_penalty": 2.0, "early_stopping": True, "min_length": 3}
-    given = {"length_penalty": 0.0, "early_stopping": False, "min_length": 0}
-    found = own_search(config, given)
-    assert {name: found[name] for name in given} == given
-
-
 def test_new_tokens_go_before_lengths_but_not_before_what_is_given():
     config = {"max_length": 30, "max_new_tokens": 9, "min_length": 1, "min_new_tokens": 4}
     found = own_search(config)
     assert (found["min_length"], found["max_length"]) == (5, 10)
     found = own_search(config, {"max_length": 12, "min_length": 2})
     assert (found["min_length"], found["max_length"]) == (2, 12)
-
-
-def test_behind_prompts_new_tokens_alone_are_lengths():
-    config = {"max_length": 4096, "min_length": 300, "max_new_tokens": 9}
-    found = own_search(config, behind_prompts=True)
-    assert (found["min_length"], found["max_length"]) == (0, 9)
-    assert own_search(config, {"max_length": 5}, behind_prompts=True)["max_length"] == 5
-    assert says_length(config, behind_prompts=True)
-    assert not says_length({"max_length": 4096}, behind_prompts=True)
 
 
 @pytest.mark.parametrize("end_bias", [0.0, 6.0], ids=["too long", "too short"])
@@ -55,10 +39,3 @@ def test_new_tokens_are_counted_as_transformers_counts_them(end_bias):
     found = beam_search(model, source, mask, settings).sequences[:, 0]
     assert torch.equal(found, expected)
     assert found.shape[1] == (8 if end_bias == 0 else 6)
-
-
-@pytest.mark.parametrize("config", [{"max_length": 3}, {"max_new_tokens": 3}])
-def test_either_name_says_the_length(config):
-    assert says_length(config)
-    assert not says_length(dict.fromkeys(config))
-    assert not says_length({"min_length": 1})

@@ -2,7 +2,6 @@
 `generate`, and what must not depend on the batch."""
 
 import itertools
-import warnings
 
 import pytest
 import recorded_cases
@@ -17,7 +16,6 @@ from transformers import (
     RepetitionPenaltyLogitsProcessor,
 )
 
-from brido.models.family import FAMILIES as KNOWN
 from brido.search import SearchSettings, beam_search, diverse_beam_search
 from brido.search import search as search_module
 
@@ -198,22 +196,6 @@ def test_finished_documents_may_stay_in_the_batch(family, groups, monkeypatch):
         assert len(set(lengths.tolist())) > 1
 
 
-@pytest.mark.parametrize("groups", [1, 3])
-@pytest.mark.parametrize("family", ["bart", "qwen3"])
-def test_an_unknown_family_shares_nothing_finds_the_same_and_says_so(family, groups, monkeypatch):
-    model, ids, mask = build(family, 8, 3.0, length=9)
-    settings = some_groups(num_beam_groups=groups)
-    expected = diverse_beam_search(model, ids, mask, settings)
-    monkeypatch.delitem(KNOWN, "another", raising=False)
-    monkeypatch.setattr(type(model.config), "model_type", "another")
-    with pytest.warns(UserWarning, match="'another'"):
-        diverse_beam_search(model, ids, mask, settings)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")  # it is said once
-        result = diverse_beam_search(model, ids, mask, settings)
-    assert torch.equal(result.sequences, expected.sequences)
-
-
 class WrittenAlone(LogitsProcessor):
     """What another processor does to texts without their prompts."""
 
@@ -255,11 +237,3 @@ def test_on_a_gpu_a_search_finds_what_it_finds_on_a_processor(family):
     assert torch.equal(found.sequences.cpu(), expected.sequences)
     half = diverse_beam_search(model.bfloat16(), prompts.cuda(), mask.cuda(), some_groups())
     assert half.scores.isfinite().all()
-
-
-def test_results_can_be_used_in_training():
-    model, ids, mask = build("bart", 8, 3.0, documents=2, length=6, padded=False)
-    result = beam_search(model, ids, mask, SearchSettings(num_beams=2, max_length=6))
-    labels = result.sequences[:, 0].contiguous()
-    model(input_ids=ids, attention_mask=mask, labels=labels).loss.backward()
-    assert model.model.shared.weight.grad.abs().sum() > 0

@@ -6,7 +6,6 @@ import pytest
 import torch
 from tiny_models import build_model, build_sources
 
-from brido.models.family import check_scores
 from brido.search import SamplingSettings, SearchSettings, beam_search, diverse_beam_search, sample
 from brido.search.guidance import Guidance
 from brido.search.sampling import document_uniforms
@@ -81,15 +80,6 @@ def test_a_call(call, named):
     assert len(message) < 900
 
 
-def test_what_is_just_enough_is_not_refused():
-    found = groups(num_beams=61, num_return_sequences=3, max_length=4)
-    assert found.sequences.shape[1] == 3
-    # An empty list asks for nothing.
-    plain = asked(pad_token_id=1)
-    again = asked(pad_token_id=1, begin_suppress_tokens=[], sequence_bias={})
-    assert again.sequences.equal(plain.sequences)
-
-
 @pytest.mark.parametrize(("beams", "number"), [(1, 1), (4, 1), (4, 4), (8, 2)])
 def test_a_model_that_computes_nan(beams, number):
     model = build_model("bart", 0)
@@ -103,21 +93,3 @@ def test_a_model_that_computes_nan(beams, number):
     ):
         with pytest.raises(BridoError, match="bart model computes NaN: its weights are damaged"):
             call()
-
-
-@pytest.mark.parametrize(
-    ("scores", "every", "any_of_them"),
-    [
-        ([[-1.0, -2.0], [-3.0, -4.0]], True, True),
-        ([[-1.0, -torch.inf], [-3.0, -4.0]], False, True),
-        ([[-torch.inf, -torch.inf], [-3.0, -4.0]], False, False),
-        ([[-1.0, torch.nan], [-3.0, -4.0]], False, False),
-    ],
-)
-def test_scores_that_are_not_finite_but_of_a_text_that_was_not_written(scores, every, any_of_them):
-    for asked_for, right in ((True, every), (False, any_of_them)):
-        if right:
-            check_scores(BART, torch.tensor(scores), every=asked_for)
-        else:
-            with pytest.raises(BridoError, match="the bart model computes"):
-                check_scores(BART, torch.tensor(scores), every=asked_for)

@@ -14,8 +14,8 @@ from transformers import (
 from brido.models.tokens import SpecialTokens
 from brido.search import SamplingSettings
 from brido.search.groups import GroupOptions, choose
-from brido.search.sampling import document_uniforms, draw
-from brido.search.token_by_token import ban_tokens, penalise_repeats
+from brido.search.sampling import draw
+from brido.search.token_by_token import ban_tokens
 
 
 def naive_bans(history, size):
@@ -34,22 +34,6 @@ def test_n_gram_bans_equal_the_naive_rule(history, size):
     expected = naive_bans(history, size) if len(history) >= size else set()
     assert banned == expected
     assert all(values[0, token] == 0 for token in set(range(8)) - banned)
-
-
-def test_pads_before_a_prompt_are_neither_repeated_nor_parts_of_n_grams():
-    padded, bare = torch.tensor([[-1, -1, 3, 4, 3]]), torch.tensor([[3, 4, 3]])
-    special = SpecialTokens((7,), 1)
-    scores = torch.linspace(-4, 4, 8)[None]
-    for history in (padded, bare):
-        found = scores.clone()
-        penalise_repeats(found, history, 2.0)
-        ban_tokens(found, history, special, False, 2)
-        expected = scores.clone()
-        expected[0, 3] *= 2
-        expected[0, 4] = -torch.inf
-        assert torch.equal(found, expected)
-        single = ban_tokens(torch.zeros(1, 8), history, special, False, 1)
-        assert (single == -torch.inf).nonzero()[:, 1].tolist() == [3, 4]
 
 
 def test_the_end_is_banned_below_the_minimum_length():
@@ -156,22 +140,3 @@ def test_drawn_is_from_what_the_warpers_of_transformers_leave(truncation, column
         assert not (frequency[shares[row] == 0] > 0).any()
         # Evenly spread numbers draw each token as often as its share says, but for one draw.
         assert ((frequency - shares[row]).abs() <= 1.01 / 2000).all()
-
-
-def test_random_numbers_belong_to_the_document():
-    both = document_uniforms(3, ["a", "b"], 4, 5)
-    assert both.shape == (2, 4, 5)
-    assert torch.equal(both[1:], document_uniforms(3, ["b"], 4, 5))
-    assert not torch.equal(both[0], both[1])
-    assert not torch.equal(both, document_uniforms(4, ["a", "b"], 4, 5))
-    assert ((both >= 0) & (both < 1)).all()
-    assert document_uniforms(3, [], 4, 5).shape == (0, 4, 5)
-
-
-@pytest.mark.parametrize("shape", [(1, 61), (3, 8000), (130, 8000), (9, 50265)])
-def test_log_softmax_may_be_taken_in_place(shape):
-    """PyTorch does not promise it, and the search saves its largest tensor with it."""
-    logits = torch.randn(shape, generator=torch.Generator().manual_seed(1)) * 5
-    expected = logits.log_softmax(-1)
-    torch.log_softmax(logits, -1, out=logits)
-    assert torch.equal(logits, expected)

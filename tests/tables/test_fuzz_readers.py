@@ -1,7 +1,5 @@
 """Whatever a file holds, nothing but a BridoError ever leaves its reader."""
 
-import contextlib
-import copy
 import gzip
 import io
 import json
@@ -21,9 +19,6 @@ from brido.cli.score import row_problem, score_row
 from brido.corpus.files import FilesSource
 from brido.corpus.settings import FilesData, FilesSettings
 from brido.corpus.write import write_corpus
-from brido.endpoint.responses import ErrorBody, Unreadable, read_response
-from brido.evaluation.geval.parsing import read_marks
-from brido.settings.load import load_params
 from brido.tables.join import SplitTables, read_documents
 from brido.utils.errors import BridoError
 from brido.utils.outputs import json_line
@@ -191,14 +186,6 @@ def test_tables(tmp_path, data):
 PARAMS = Path("params.yaml").read_bytes()
 
 
-@FUZZ
-@given(content=damaged(PARAMS) | st.binary(max_size=40) | TEXT.map(encoded))
-def test_params_of_any_text(tmp_path, content):
-    path = tmp_path / "params.yaml"
-    path.write_bytes(content)
-    quietly(load_params, path)
-
-
 ANSWER = {
     "model": "m",
     "choices": [
@@ -211,56 +198,3 @@ ANSWER = {
     ],
     "usage": {"prompt_tokens": 3, "completion_tokens": 1},
 }
-
-
-@st.composite
-def answers(draw):
-    """A chat completion with some of its values replaced by others."""
-    answer = copy.deepcopy(ANSWER)
-    for _ in range(draw(st.integers(1, 3))):
-        inner, value = answer, draw(JSON)
-        for _ in range(draw(st.integers(0, 4))):
-            names = list(inner) if isinstance(inner, dict) else range(len(inner))
-            if not names:
-                break
-            name = draw(st.sampled_from(names))
-            if not isinstance(inner[name], dict | list):
-                break
-            inner = inner[name]
-        if inner:
-            name = draw(st.sampled_from(list(inner) if isinstance(inner, dict) else [0]))
-            inner[name] = value
-    return json.dumps(answer).encode()
-
-
-@FUZZ
-@given(content=answers() | damaged(json.dumps(ANSWER).encode()) | st.binary(max_size=20))
-def test_answers_of_a_judge(content):
-    if answer := quietly(read_response, content, also=(Unreadable, ErrorBody)):
-        answer.text.encode()
-        read_marks(answer.text, ["coherence", "fluency"])
-
-
-@settings(FUZZ, max_examples=60)
-@given(data=st.data())
-def test_settings_of_a_checkpoint(tmp_path, data):
-    from tiny_models import tiny_bart, word_tokenizer
-
-    from brido.models.checkpoint import save, store_checkpoint
-
-    folder = tmp_path / "source"
-    if not folder.is_dir():
-        save(tiny_bart(), word_tokenizer(), folder)
-        (tmp_path / "whole").mkdir()
-        for name in ("generation_config.json", "config.json", "tokenizer_config.json"):
-            (tmp_path / "whole" / name).write_bytes((folder / name).read_bytes())
-    for path in (tmp_path / "whole").iterdir():
-        (folder / path.name).write_bytes(path.read_bytes())
-    path = folder / data.draw(st.sampled_from(["generation_config.json", "config.json"]))
-    content = json.loads(path.read_bytes())
-    for name in data.draw(st.lists(st.sampled_from(sorted(content)), min_size=1, max_size=2)):
-        content[name] = data.draw(JSON)
-    text = json.dumps(content).encode()
-    path.write_bytes(data.draw(st.just(text) | damaged(text)))
-    with contextlib.redirect_stderr(io.StringIO()):
-        quietly(store_checkpoint, str(folder), None, tmp_path / "stored", "checkpoints.base")

@@ -24,7 +24,6 @@ from brido.tables.join import (
     Part,
     SplitTables,
     Table,
-    decoded_by,
     num_candidates,
     parts_of,
     read_documents,
@@ -207,47 +206,3 @@ def test_tables_of_any_kind_side_by_side(tmp_path):
     assert two.column("document").to_pylist() == [f"document {name}" for name in "abcd"]
     ((one,),) = walk(first, part=Part(range(1, 3), range(1, 3)))
     assert one.column("id").to_pylist() == ["b", "c"]
-
-
-@pytest.mark.parametrize(("sizes", "named"), [((0, 0, 0), "a"), ((N, 0, N), "b"), ((0, N, N), "a")])
-def test_lists_without_a_value_are_named(tmp_path, sizes, named):
-    tables = write_split(tmp_path, "abc", "abc")
-    rows = [pool_row(name, size) for name, size in zip("abc", sizes, strict=True)]
-    write_table(tables.pool, [rows], POOL)
-    with pytest.raises(BridoError, match=f"'{named}': .* must have [13] values"):
-        list(read_documents(tables, ["candidates"]))
-
-
-@pytest.mark.parametrize("about", [None, {}, {"other": "x"}])
-def test_tables_that_name_no_candidates_are_read(tmp_path, about):
-    tables = write_split(tmp_path, "abc", "abc")
-    rows = [{"id": name, "scores": [1.0] * N, "order": [0, 1, 2]} for name in "abc"]
-    write_table(tables.scores, [rows], SCORES, about)
-    (read,) = read_documents(tables, ["candidates", "scores"])
-    assert read.ids == ["a", "b", "c"]
-    # Beside one that names them, too.
-    assert len(list(read_documents(tables, ["scores", "similarity"]))) == 1
-    write_table(tables.scores, [rows], SCORES, {"candidates": ""})
-    with pytest.raises(BridoError, match="other candidates"):
-        list(read_documents(tables, ["candidates", "scores"]))
-    # A pool of stage pool: what its tables do not say cannot be checked, and is made again.
-    write_table(tables.pool, [[pool_row(name) for name in "abc"]], POOL, {"num_candidates": N})
-    write_table(tables.scores, [rows], SCORES, about)
-    with pytest.raises(BridoError, match="from other candidates .*`dvc repro -sf score`"):
-        list(read_documents(tables, ["candidates", "scores"]))
-    # A damaged pool is named, and not the tables that were made of the whole one.
-    tables.pool.write_bytes(tables.pool.read_bytes()[:-9])
-    with pytest.raises(BridoError, match="not a readable Parquet file .*`dvc repro -sf pool`"):
-        list(read_documents(tables, ["scores"]))
-
-
-def test_a_systems_summaries_name_the_stage_that_makes_them(tmp_path):
-    stages = {
-        "reference": "download", "elected": "elect", "base": "decode_base", "vote": "decode@vote",
-        "short": "vary@short",
-    }  # fmt: skip
-    for system, stage in stages.items():
-        assert decoded_by(system, ["short"]) == stage
-    tables = SplitTables.at(tmp_path, "test", [*stages], variants=["short"])
-    made_by = {name: (table.schema, table.stage) for name, table in tables.summaries().items()}
-    assert made_by == {system: (DECODED, stage) for system, stage in stages.items()}

@@ -10,7 +10,6 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from safetensors import SafetensorError
 
 from brido import tables
 from brido.utils.atomic import atomic_file, atomic_folder
@@ -85,12 +84,6 @@ def test_nulls_and_wrong_types_are_refused_and_nothing_is_left(tmp_path):
     assert os.listdir(tmp_path) == []
 
 
-def test_evaluation_values_may_be_null_but_ids_may_not(tmp_path):
-    schema = tables.evaluation_schema(["r1"])
-    tables.write_table(tmp_path / "e", [[{"id": "a", "r1": None, "detail": None}]], schema)
-    assert tables.read_rows(tmp_path / "e", schema, "evaluate")[0]["r1"] is None
-
-
 @pytest.mark.parametrize("raw", [b"x", b"", b"[1]", b"null", b'{"signature": 3}', b"{}"])
 def test_metadata_that_nobody_wrote_are_refused(tmp_path, raw):
     path, schema = tmp_path / "e", tables.SCORES.with_metadata({b"brido": raw})
@@ -99,37 +92,7 @@ def test_metadata_that_nobody_wrote_are_refused(tmp_path, raw):
         tables.read_metadata(path, "evaluate", signature=dict)
 
 
-def test_extra_columns_are_allowed_on_read(tmp_path):
-    row = {"id": "a", "document": "d", "summary": "s", "references": ["s"]}
-    fact = {"slot": "town", "type": "place", "value": "X", "in_document": True}
-    tables.write_table(tmp_path / "c", [[{**row, "facts": [fact]}]], tables.WORLD_CORPUS)
-    assert tables.read_rows(tmp_path / "c", tables.CORPUS, "download")[0]["facts"] == [fact]
-
-
-def test_atomic_folder_replaces_whole(tmp_path):
-    folder = tmp_path / "f"
-    folder.mkdir()
-    (folder / "old").write_text("x")
-    with atomic_folder(folder) as temporary:
-        (temporary / "new").write_text("y")
-        (temporary / "new").chmod(0o600)
-    assert os.listdir(folder) == ["new"]
-    assert (folder / "new").stat().st_mode & 0o044 == 0o044 & ~_umask()
-    assert os.listdir(tmp_path) == ["f"]
-
-
-def _umask():
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
-def by_words(file):
-    raise SafetensorError("Error while serializing: I/O error: No space left on device")
-
-
 FULL = {
-    "safetensors": by_words,
     "Python": lambda file: file.write(bytes(100_000)),
     "PyTorch": lambda file: torch.save({"a": torch.zeros(100_000)}, file),
     "pyarrow": lambda file: pq.write_table(pa.table({"a": range(100_000)}), file),

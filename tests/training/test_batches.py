@@ -3,7 +3,6 @@
 from dataclasses import replace
 from itertools import chain
 
-import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +10,7 @@ from tiny_models import tiny_bart
 
 from brido.models import LanguageModel
 from brido.models.settings import ReadingSettings
-from brido.training.batches import Batches, RankedDocument, UpdatePlan, chunk_seed, share
+from brido.training.batches import Batches, RankedDocument, UpdatePlan, share
 
 DOCUMENTS = [
     RankedDocument("a", "w1 w2 w3", "w1", ["w4 w5", "w6"], [0.9, 0.1]),
@@ -37,23 +36,6 @@ def test_a_batch_in_full(tokenizer):
     assert batch.scores.tolist() == [[0.9, 0.1], [0.5, 0.5]]
 
 
-def test_candidates_are_cut(tokenizer):
-    batch = Batches(language(tokenizer), 3).batch(DOCUMENTS[:1])
-    assert batch.targets.ids.tolist() == [[[2, 0, 5, 2], [2, 0, 8, 2], [2, 0, 10, 2]]]
-
-
-def test_the_share_of_texts_that_are_cut(tokenizer):
-    # Their texts have 3, 4, 3 and 4, 3, 5 tokens, start and end among them.
-    shares = [Batches(language(tokenizer), limit).cut_share(DOCUMENTS) for limit in (5, 4, 3, 2)]
-    assert shares == pytest.approx([0, 1 / 6, 1 / 2, 1])
-
-
-def test_the_references_alone(tokenizer):
-    batch = Batches(language(tokenizer), 16).batch(DOCUMENTS, candidates=False)
-    assert batch.targets.ids.tolist() == [[[2, 0, 5, 2, 1]], [[2, 0, 12, 13, 2]]]
-    assert batch.scores.shape == (2, 0)
-
-
 def test_fewer_candidates_are_filled_up_and_marked(tokenizer):
     short = replace(DOCUMENTS[1], candidates=["w1"], scores=[0.5])
     batch = Batches(language(tokenizer), 16).batch([DOCUMENTS[0], short])
@@ -73,11 +55,6 @@ def test_the_elected_is_taught_where_it_is_asked_for_or_there_is_no_reference(to
     assert elected.target_tokens(DOCUMENTS) == 4 + 3
 
 
-@pytest.mark.parametrize(("prefix", "tokens"), [("generation", 7), ("brio", 5)])
-def test_target_tokens_are_those_of_the_references(tokenizer, prefix, tokens):
-    assert Batches(language(tokenizer, prefix), 16).target_tokens(DOCUMENTS) == tokens
-
-
 @given(st.integers(1, 40), st.integers(1, 12), st.integers(1, 4), st.integers(0, 9))
 def test_every_epoch_sees_each_document_once(documents, batch_size, epochs, seed):
     plan = UpdatePlan(documents, batch_size, epochs, seed)
@@ -91,12 +68,6 @@ def test_every_epoch_sees_each_document_once(documents, batch_size, epochs, seed
     assert UpdatePlan(documents, batch_size, epochs, seed).indices(plan.updates) == updates[-1]
 
 
-def test_epochs_and_seeds_shuffle_differently():
-    plan = UpdatePlan(50, 50, 2, seed=0)
-    assert plan.indices(1) != plan.indices(2)
-    assert plan.indices(1) != UpdatePlan(50, 50, 2, seed=1).indices(1)
-
-
 @given(st.integers(1, 30), st.integers(1, 8))
 def test_processes_share_all_chunks_in_step(chunks, processes):
     shares = [share(chunks, process, processes) for process in range(processes)]
@@ -104,10 +75,3 @@ def test_processes_share_all_chunks_in_step(chunks, processes):
     assert sorted(chunk for mine in shares for chunk in mine if chunk is not None) == list(
         range(chunks)
     )
-
-
-def test_chunk_seeds_differ_and_fit_torch():
-    seeds = {chunk_seed(s, u, c) for s in range(3) for u in range(5) for c in range(5)}
-    assert len(seeds) == 75
-    for seed in seeds:
-        torch.manual_seed(seed)

@@ -53,20 +53,6 @@ def test_an_adapter_is_all_that_a_state_holds_and_resumes_to_the_same_bits(make_
         assert torch.equal(value, trained[name]), name
 
 
-def unlabelled():
-    """Documents without references."""
-    whole = table(18)
-    nothing = pa.nulls(len(whole), pa.string())
-    return RankedDocuments(whole.set_column(2, "reference", nothing))
-
-
-def test_without_references_the_elected_is_taught(make_task):
-    bare = make_task("bare", documents=unlabelled())
-    assert train(bare).history == train(make_task(cross_entropy="elected")).history
-    refused = make_task("gold", gold_weight=1.0, documents=unlabelled())
-    assert "18 documents have no reference" in "".join(refused.problems())
-
-
 # Every key that the loss reads differs from its default.
 LOSSES = {
     "difference": {"margin": 0.5, "likelihood_scale": 0.7, "length_penalty": 1.5},

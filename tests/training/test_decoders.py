@@ -76,16 +76,3 @@ def test_it_trains_and_is_an_ordinary_folder(family, lora, tmp_path):
     assert bool(lora) == (not any(part in name for name in changed for part in others))
     assert bool(lora) == (folder / "adapter/adapter_model.safetensors").is_file()
     assert not any("lora" in name for name in load_file(folder / "model.safetensors"))
-
-
-def test_micro_batches_and_chunks_leave_the_loss(tmp_path):
-    losses = []
-    for name, runtime in (
-        ("usual", {}),
-        ("one", {"batch_tokens": 1}),
-        ("micro", {"candidate_micro_batch": 1}),
-    ):
-        state = train(task_of("qwen3", tmp_path / name, runtime))
-        losses.append([row["loss"] for row in state.history])
-    assert losses[1] == pytest.approx(losses[0], rel=2e-5)
-    assert losses[2] == pytest.approx(losses[0], rel=2e-5)

@@ -1,9 +1,8 @@
 """Joining corpus, candidates and scores, and what is refused."""
 
 import pyarrow as pa
-from training_runs import table
 
-from brido.training.batches import RankedDocument, RankedDocuments, SummaryPairs, notes
+from brido.training.batches import RankedDocument, RankedDocuments, notes
 
 SMALL = pa.table(
     {
@@ -48,21 +47,3 @@ def test_who_cannot_be_elected_is_no_candidate():
     (said,) = notes(ranked(), documents, "elected")
     assert said.startswith("1 validation documents")
     assert said.endswith(": b")
-
-
-def test_documents_without_reference_are_counted():
-    documents = ranked(reference=["ra", None])
-    assert [document.reference for document in documents] == ["ra", None]
-    assert documents.unlabelled == 1
-
-
-def test_pairs_are_documents_without_candidates():
-    pairs = SummaryPairs([("d0", "r0"), ("d1", "r1")])
-    assert list(pairs) == [RankedDocument(f"{n}", f"d{n}", f"r{n}") for n in (0, 1)]
-    assert (len(pairs), pairs.num_candidates) == (2, 0)
-
-
-def test_a_sample_is_spread_over_all():
-    documents = RankedDocuments(table(10))
-    assert [document.id for document in documents.sample(4)] == ["d0", "d2", "d5", "d7"]
-    assert len(documents.sample(99)) == 10

@@ -5,24 +5,18 @@ import math
 import os
 import signal
 from collections.abc import Callable
-from itertools import count
 
 import pytest
 import torch
 from accelerate import Accelerator
-from accelerate.state import AcceleratorState
 from training_runs import Killed, kill_at
 
 from brido.models import products
 from brido.training import checkpoints
-from brido.training.checkpoints import Checkpoints
 from brido.training.contrastive import ContrastiveTask
-from brido.training.parallel import make_parallel
 from brido.training.run import Run
-from brido.training.sample import SampleGenerator
 from brido.training.train import train
 from brido.utils.errors import BridoError
-from brido.work.settings import RuntimeSettings
 
 MakeTask = Callable[..., ContrastiveTask]
 EVERY_UPDATE = {"checkpoint_minutes": 1e-9}
@@ -173,16 +167,6 @@ def test_runtime_settings_do_not_change_the_result(make_task, undisturbed, runti
     assert curve(other, "tau") == pytest.approx(curve(usual, "tau"), abs=1e-6)
 
 
-def test_a_long_update_says_how_far_it_is(make_task, capfd, monkeypatch):
-    monkeypatch.setattr("brido.utils.progress.time.monotonic", count(step=100).__next__)
-    train(make_task(runtime={"batch_tokens": 1}))
-    lines = [line for line in capfd.readouterr().err.splitlines() if "batches" in line]
-    assert [line.partition(": ")[2] for line in lines[:3]] == [
-        f"0/10 updates, update 1: {done} of 4 batches" for done in (1, 2, 3)
-    ]
-    assert "update 10: 1 of " in lines[-1]
-
-
 def test_short_memory_halves_the_candidates_and_is_recorded(make_task, undisturbed, monkeypatch):
     usual = undisturbed({})
     gradients = Run.gradients
@@ -221,15 +205,6 @@ def test_a_validation_needs_no_more_memory_than_an_update(
     assert curve(short, *names) == pytest.approx(curve(usual, *names), rel=2e-5)
 
 
-def test_too_little_memory_says_what_to_set(make_task, monkeypatch):
-    def none_left(*_):
-        raise torch.OutOfMemoryError("no memory left")
-
-    monkeypatch.setattr(Run, "gradients", none_left)
-    with pytest.raises(BridoError, match=r"runtime\.gradient_checkpointing"):
-        train(make_task())
-
-
 @pytest.mark.parametrize("fsdp", [False, True])
 def test_layers_are_fast_while_they_are_trained_and_plain_behind(make_task, monkeypatch, fsdp):
     monkeypatch.setattr(products, "LEAST", 1)
@@ -253,82 +228,9 @@ def test_gamma_zero_is_maximum_likelihood_on_the_same_steps(make_task):
     assert set(curve(control, "contrastive")) == {0.0}
 
 
-@pytest.mark.parametrize(("optimizer", "schedule"), [("adam", "noam"), ("adamw", "linear")])
-def test_optimizers_and_schedules_run(make_task, optimizer, schedule):
-    task = make_task(
-        optimizer=optimizer, schedule=schedule, warmup_steps=4, max_gradient_norm=None, epochs=6
-    )
-    train(task)
-    assert rows(task)[-1]["gradient_norm"] == ""
-    losses = curve(task, "loss")
-    third = len(losses) // 3  # two epochs: batches differ more than a few updates change
-    assert sum(losses[-third:]) < sum(losses[:third])
-
-
 def test_best_ranker_is_kept(make_task):
     kept = make_task("kept", keep="best_ranker")
     state = train(kept)
     tau, update = state.best
     assert tau == pytest.approx(max(float(row["tau"]) for row in rows(kept)), rel=1e-5)
     assert {file.name for file in kept.folder.iterdir()} == {"state.pt", f"best-{update:06d}.pt"}
-
-
-def test_best_generator_follows_its_callable(make_task):
-    values = iter([0.1, 0.5, 0.3])
-    snapshots = []
-
-    def generator(language):
-        model = language.model
-        assert not model.training
-        snapshots.append({name: value.clone() for name, value in model.state_dict().items()})
-        return {"rouge": next(values), "mention_precision": 0.25}
-
-    task = make_task(keep="best_generator")
-    task.generator = generator
-    state = train(task)
-    assert state.best == (0.5, 5)
-    assert_same_bits(weights(task), snapshots[1])
-    assert curve(task, "rouge") == [0.1, 0.5, 0.3]
-    assert curve(task, "mention_precision") == [0.25] * 3
-
-
-def test_what_is_probably_not_meant_is_told_before_it_costs_anything(make_task, capsys):
-    train(make_task(epochs=1))
-    said = capsys.readouterr().err
-    assert "5 updates, learning rate at most 0.02" in said
-    assert "warning" not in said
-    changes = {"schedule": "noam", "warmup_steps": 1000, "max_candidate_tokens": 3}
-    train(make_task("other", epochs=1, **changes))
-    said = capsys.readouterr().err
-    assert "warning: training.warmup_steps: the warm-up (1,000 updates)" in said
-    assert "warning: training.max_candidate_tokens: 100% of the texts of 18 documents are" in said
-
-
-@pytest.fixture
-def _other_precision():
-    """accelerate keeps one precision a process."""
-    AcceleratorState._reset_state(reset_partial_state=True)
-    yield
-    AcceleratorState._reset_state(reset_partial_state=True)
-
-
-@pytest.mark.usefixtures("_other_precision")
-def test_bfloat16_decodes_the_sample_of_a_validation_on_a_processor(make_task):
-    task = make_task(epochs=1, runtime={"precision": "bfloat16"})
-    written: list[str] = []
-    texts = [document.document for document in task.validation.sample(4)]
-
-    def measure(summaries):
-        written.extend(summaries)
-        return {"rouge": 0.5}
-
-    task.generator = SampleGenerator(texts, 2, 8, measure)
-    train(task)
-    assert len(written) == 8
-
-
-def test_states_are_written_often_where_that_is_cheap_and_rarely_where_it_is_not(tmp_path):
-    pauses = {(0.01, 10): 2.0, (2.0, 10): 100.0, (60.0, 10): 600.0, (0.01, 1 / 60): 1.0}
-    for number, ((writing, minutes), expected) in enumerate(pauses.items()):
-        parallel = make_parallel(RuntimeSettings(device="cpu", checkpoint_minutes=minutes))
-        assert Checkpoints(tmp_path / f"{number}/run", parallel).pause(writing) == expected

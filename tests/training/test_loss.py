@@ -1,7 +1,5 @@
 """The losses against the paper's listing and BRIO's formula, both written as they are printed."""
 
-import math
-
 import pytest
 import torch
 from hypothesis import given, settings
@@ -123,22 +121,6 @@ def test_the_reference_counts_for_nothing_unless_asked_and_then_without_a_margin
     assert weighed.item() == 0.25
 
 
-def test_the_loss_has_the_likelihoods_type_whatever_that_of_the_scores():
-    loss = contrastive_loss(torch.zeros(1, 2), torch.tensor([[0.5, 0.25]], dtype=DOUBLE), 1.0)
-    assert (loss.dtype, loss.item()) == (torch.float32, 0.25)
-
-
-def test_the_loss_does_not_wait_for_an_accelerator():
-    """Tensors of the device `meta` have no numbers: a function that reads one fails."""
-    f, scores = torch.zeros(2, 3, device="meta"), torch.zeros(2, 3, dtype=DOUBLE, device="meta")
-    eligible = torch.ones(2, 3, dtype=torch.bool, device="meta")
-    for kind, reduction in (("difference", "listing"), ("fixed", "sum")):
-        loss = contrastive_loss(f, scores, 1.0, kind, reduction, f[:, 0], 0.1, 0.5, eligible)
-        assert loss.shape == ()
-    # And what stands on another device is taken there.
-    assert contrastive_loss(f, torch.zeros(2, 3), 1.0).device.type == "meta"
-
-
 def brio_label_smoothing(logits, target, pad, smoothing):
     """BRIO's formula on whole logits: a target distribution, then the mean over what is no pad."""
     log_probability = logits.log_softmax(-1)
@@ -176,8 +158,3 @@ def test_cross_entropy_is_a_mean_over_tokens_however_few(tokens):
 def test_equation_3_and_its_control():
     assert combined_loss(torch.tensor(2.0), torch.tensor(0.5), 10.0).item() == 7.0
     assert combined_loss(torch.tensor(2.0), torch.tensor(0.5), 0.0).item() == 2.0
-
-
-def test_likelihoods_that_are_nan_make_the_loss_nan():
-    f = torch.tensor([[-1.0, math.nan], [-1.0, -2.0]])
-    assert contrastive_loss(f, torch.zeros(2, 2), 1.0).isnan()

@@ -3,7 +3,6 @@
 import math
 from dataclasses import replace
 from itertools import groupby
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,12 +12,9 @@ from scipy.stats import kendalltau
 from tiny_models import tiny_bart
 
 from brido.likelihood.likelihood import candidate_log_likelihood
-from brido.tables import CORPUS, write_table
 from brido.training.batches import learning_rate
-from brido.training.checkpoints import write_history
 from brido.training.contrastive import ContrastiveTask, warmup_updates
 from brido.training.run import TrainState, UpdateReport
-from brido.training.sample import sample_generator
 from brido.training.train import train
 from brido.training.validation import (
     kendall_tau,
@@ -36,24 +32,6 @@ def test_tau_is_scipys(pairs):
     assert actual == pytest.approx(expected, nan_ok=True)
 
 
-@pytest.mark.parametrize(
-    ("document", "right", "wrong"),
-    [
-        ("A train hit a bus near Oakdale.", "A train hit a bus.", "Cows like grass."),
-        ("一列火车撞上公共汽车。", "火车撞上公共汽车。", "牛喜欢草。"),
-    ],
-)
-def test_a_generator_is_measured_in_any_script(tmp_path, document, right, wrong):
-    row = {"id": "d", "document": document, "summary": right, "references": [right]}
-    write_table(tmp_path / "validation.parquet", [[row]], CORPUS)
-    sample = [SimpleNamespace(id="d")]
-    settings = SimpleNamespace(max_candidate_tokens=8)
-    task = SimpleNamespace(validation=sample, settings=settings, documents_at_once=1)
-    generator = sample_generator(task, tmp_path / "validation.parquet")  # type: ignore[arg-type]
-    assert generator.measure([right])["rouge"] == pytest.approx(100)
-    assert generator.measure([wrong])["rouge"] == 0
-
-
 def test_rank_measures_of_three_documents():
     likelihood = np.array([[-1.0, -2.0, -3.0], [-3.0, -1.0, -2.0], [-1.0, -2.0, -3.0]])
     scores = np.array([[0.9, 0.5, 0.1], [0.9, 0.5, 0.1], [0.4, 0.4, 0.4]])
@@ -66,19 +44,6 @@ def test_rank_measures_of_three_documents():
     # Documents may have different numbers of candidates.
     fewer = rank_measures([likelihood[0], likelihood[1][:2]], [scores[0], scores[1][:2]])
     assert fewer == {"tau": 0.0, "top1": 0.5}
-
-
-def test_top1_asks_for_the_likeliest_candidate_alone():
-    # Of each: the likeliest, the least likely and the first are three candidates.
-    likelihood = [np.array([-2.0, -1.0, -3.0]), np.array([-2.0, -3.0, -1.0])]
-    for scores, top1 in (
-        ([[0.1, 0.9, 0.5], [0.1, 0.5, 0.9]], 1.0),
-        ([[0.1, 0.5, 0.9], [0.1, 0.9, 0.5]], 0.0),
-        ([[0.1, 0.9, 0.5], [0.9, 0.5, 0.1]], 0.5),
-        # A tie for the best score: each of the two is right.
-        ([[0.1, 0.9, 0.9], [0.9, 0.1, 0.9]], 1.0),
-    ):
-        assert rank_measures(likelihood, [np.array(row) for row in scores])["top1"] == top1
 
 
 def test_the_ranker_is_validated_without_dropout(make_task):
@@ -149,17 +114,6 @@ def test_a_warm_up_below_one_is_a_share_of_the_updates():
     counts = [warmup_updates(warmup, 30) for warmup in (0, 0.0, 0.1, 0.39, 0.5, 1, 7, 10_000)]
     assert counts == [0, 0, 3, 12, 15, 1, 7, 10_000]
     assert all(type(count) is int for count in counts)
-
-
-def test_history_leaves_out_what_is_no_number(tmp_path):
-    path = tmp_path / "metrics" / "training.csv"
-    row = {"update": 5, "epoch": 0.5, "loss": 1 / 3, "tau": math.nan, "rouge": 0.25}
-    write_history(path, [row])
-    header, line = path.read_text().splitlines()
-    assert header == (
-        "update,epoch,loss,cross_entropy,contrastive,learning_rate,gradient_norm,tau,top1,rouge"
-    )
-    assert line == "5,0.5,0.333333,,,,,,,0.25"
 
 
 def report(loss):

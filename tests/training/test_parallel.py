@@ -5,13 +5,11 @@ from collections.abc import Callable
 
 import pytest
 import torch
-import torch.distributed as dist
 import transformers
 from torch.distributed.fsdp import FSDPModule
-from training_runs import CONFIGS, LONG, LORA, Killed, kill_at, on_two_processes, task_of
+from training_runs import CONFIGS, LONG, LORA, kill_at, on_two_processes, task_of
 
 from brido.models.lora import Adapter
-from brido.training.checkpoints import Checkpoints
 from brido.training.contrastive import ContrastiveTask
 from brido.training.run import Run
 from brido.training.train import train
@@ -152,54 +150,3 @@ def test_what_comes_back_is_an_ordinary_model(tmp_path, monkeypatch):
     assert loaded.lm_head.weight is loaded.model.embed_tokens.weight
     for name, value in loaded.state_dict().items():
         assert torch.equal(value, weights[name]), name
-
-
-def test_the_first_process_alone_says_when_to_save(tmp_path, monkeypatch):
-    """All processes save together, and each has a clock of its own: here one would save always."""
-    monkeypatch.setattr(Checkpoints, "due", property(lambda _: is_second()))
-    one = make(tmp_path / "one", fsdp=False)
-    train(one)
-    two = make(tmp_path / "two")
-    assert_same_run(one, two, on_two_processes(two))
-
-
-def is_second():
-    return dist.is_initialized() and dist.get_rank() == 1
-
-
-def test_a_smaller_number_of_candidates_at_once_is_not_taken_over(tmp_path, monkeypatch):
-    """A state may come from a process that was short of memory."""
-    with monkeypatch.context() as patch, pytest.raises(Killed):
-        kill_at(patch, 4)
-        train(make(tmp_path, fsdp=False, runtime=OFTEN | {"candidate_micro_batch": 2}))
-    run = Run.update
-
-    def checked(self):
-        assert self.state.micro_batch is None
-        return run(self)
-
-    monkeypatch.setattr(Run, "update", checked)
-    on_two_processes(make(tmp_path))
-
-
-def test_bfloat16_is_near(tmp_path):
-    runtime = {"precision": "bfloat16"}
-    one, two = (
-        make(tmp_path / name, fsdp=name == "two", runtime=runtime) for name in ("one", "two")
-    )
-    train(one)
-    on_two_processes(two)
-    for row, other in zip(history(one), history(two), strict=True):
-        for name in ("cross_entropy", "contrastive"):
-            expected = pytest.approx(float(row[name]), rel=0.05, abs=0.02)
-            assert float(other[name]) == expected, name
-
-
-def test_one_process_holds_the_whole_model(tmp_path, capsys):
-    one, two = make(tmp_path / "one", fsdp=False), make(tmp_path / "two")
-    train(one)
-    assert "runtime.fsdp" not in capsys.readouterr().err
-    train(two)
-    assert "runtime.fsdp" in capsys.readouterr().err
-    for name, value in one.model.state_dict().items():
-        assert torch.equal(value, two.model.state_dict()[name])

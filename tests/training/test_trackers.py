@@ -1,14 +1,9 @@
 """Trackers: what they are told, that they change nothing, and DVCLive's own settings."""
 
-import json
 import math
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 import torch
-from small_project import environment
 from training_runs import Noted
 
 from brido.training import devices
@@ -60,26 +55,3 @@ with trackers(task, accelerator, resumed=False):
         accelerator.log({"update/loss": update / 2}, update)
     accelerator.log({"validation/tau": 0.25}, 2)
 """
-
-
-@pytest.mark.slow
-def test_dvc_exp_show_has_the_rows_of_dvclive(tmp_path, monkeypatch):
-    """The one tracker that has settings of ours; the others are accelerate's alone."""
-    pytest.importorskip("dvclive", reason="needs `pip install dvclive`")
-    monkeypatch.chdir(tmp_path)
-    dvc = [sys.executable, "-m", "dvc"]
-    for command in (["git", "init", "-q"], [*dvc, "init", "-q"], ["git", "commit", "-qm", "x"]):
-        subprocess.run(command, check=True, capture_output=True)
-    Path("dvc.yaml").write_text("stages: {}\n")
-    command = [sys.executable, "-c", RUN]
-    done = subprocess.run(command, env=environment(), capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    asked = [*dvc, "exp", "show", "--json"]
-    done = subprocess.run(asked, capture_output=True, text=True, check=True)
-    (metrics,) = json.loads(done.stdout)[0]["data"]["metrics"].values()
-    assert metrics["data"]["update"]["loss"] == 1.0
-    assert metrics["data"]["validation"]["tau"] == 0.25
-    # The pipeline's file and the experiments stay as they were.
-    assert Path("dvc.yaml").read_text() == "stages: {}\n"
-    listed = subprocess.run([*dvc, "exp", "list"], capture_output=True, text=True, check=True)
-    assert not listed.stdout.strip()

@@ -4,12 +4,10 @@ import math
 
 import pytest
 import torch
-from accelerate.utils import DistributedType
 from training_runs import CONFIGS, task_of
 
 from brido.models import LanguageModel
 from brido.models.settings import ReadingSettings
-from brido.training import devices
 from brido.training.batches import Batches
 from brido.training.loss import contrastive_loss
 from brido.training.parallel import check_shardable
@@ -64,13 +62,6 @@ def test_more_candidate_tokens_than_positions(tokenizer, make_task):
     Batches(language, 64)
 
 
-def test_what_there_is_nothing_to_learn_from(make_task):
-    task = make_task()
-    task.validation = []
-    with pytest.raises(BridoError, match="each validation document"):
-        train(task)
-
-
 def test_what_cannot_be_sharded(tmp_path, make_task):
     found = make_task("bart", runtime={"fsdp": True})
     with pytest.raises(BridoError, match=r"runtime\.fsdp: a bart model"):
@@ -81,12 +72,6 @@ def test_what_cannot_be_sharded(tmp_path, make_task):
     for family in CONFIGS:
         task = task_of(family, tmp_path)
         check_shardable(task.model, task.runtime)
-
-
-def test_launchers_that_shard_the_model(make_task, monkeypatch):
-    monkeypatch.setattr(devices.Accelerator, "distributed_type", DistributedType.FSDP)
-    with pytest.raises(BridoError, match="asks for FSDP: launch with --multi_gpu"):
-        train(make_task("sharded"))
 
 
 @pytest.mark.parametrize("content", [b"no checkpoint", {"run": {"worse": 0}}])

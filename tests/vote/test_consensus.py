@@ -119,14 +119,6 @@ def test_ranking_is_best_first_and_keeps_the_order_of_equal_scores():
     assert ranking(halves).tolist() == [*range(32, 64), *range(32)]
 
 
-def test_one_candidate_needs_a_reference():
-    matrix = np.array([[0.0, 0.5]], np.float32)
-    assert consensus_scores(matrix, 1).tolist() == [0.5]
-    assert consensus_scores(matrix, math.inf).tolist() == [0.5]
-    with pytest.raises(BridoError, match="one candidate"):
-        consensus_scores(matrix, 0)
-
-
 def obvious_eligible_scores(matrix, alpha, normalization, voters, eligible):
     """One document: the scores of a matrix that never had the others' rows and columns."""
     inside = [place for place, vote in enumerate(voters) if vote]

@@ -29,16 +29,3 @@ def test_pairs_differ_by_more_than_the_gap():
         left_out = Counter()
         assert list(pairs(equal, True, gap, left_out)) == []
         assert left_out == ({"pairs of equal texts": count} if count else {})
-
-
-def test_what_is_left_out_is_counted_over_documents():
-    left_out = Counter()
-    texts = ["text", " ", "a text", "", "another", "some"]
-    scores = [0.0, -1.0, math.nan, -3.0, math.nan, -5.0]
-    for _ in range(2):
-        document = ranked(6, candidates=texts, scores=scores)
-        assert list(pairs(document, True, 0.0, left_out)) == [(0, 5)]
-    assert left_out == {
-        "empty candidates": 4,
-        "candidates that could not be elected": 4,
-    }

@@ -10,7 +10,6 @@ import pytest
 from pool_rows import pooled
 
 from brido.tables import CORPUS, LIKELIHOOD, POOL, SUPPORT, similarity_schema, write_table
-from brido.utils.errors import BridoError
 from brido.vote.consensus import consensus_scores
 from brido.vote.select import score_documents
 from brido.vote.settings import ScoringSettings
@@ -155,44 +154,6 @@ def test_an_order_asks_for_what_it_is_made_of(settings, asked):
     scoring = ScoringSettings(**({"information": 0.0} | settings))
     names = ("support", "likelihood", "prior")
     assert {name for name in names if getattr(scoring, f"asks_{name}")} == asked
-
-
-def test_information_needs_what_it_is_made_of(tables):
-    split = paths.tables("validation")
-    write_likelihood(tables, others=0)
-    with pytest.raises(BridoError, match=r"likelihood.others, then `dvc repro likelihood`"):
-        list(score_documents(split, ScoringSettings(information=0.5, prior_weight=0.2), 0.0))
-    alone = ScoringSettings(information=1.0, prior_weight=0.0)  # base's likelihood
-    assert len(list(score_documents(split, alone, 0.0))) == 2
-    tables["log_probability"][3, 1] = -math.inf
-    write_likelihood(tables, others=2)
-    with pytest.raises(BridoError, match=r"id 'd3'.*dvc repro -sf likelihood"):
-        list(score_documents(split, alone, 0.0))
-
-
-def test_similarities_that_are_not_known_are_named(tables):
-    split = paths.tables("validation")
-    tables["similarity"][3, :, -1] = math.nan
-    write_similarity(tables)
-    assert len(list(score_documents(split, ScoringSettings(), 0.0))) == 2
-    with pytest.raises(BridoError, match=r"^scoring\.alpha: 2 .* 'd3' has no reference"):
-        list(score_documents(split, ScoringSettings(), 2.0))
-    named = r"similarity/validation\.parquet: .* 'd7' .*dvc repro -sf pairwise"
-    for column in (-1, 2):  # of the reference, which all N have or none
-        tables["similarity"][7, 1, column] = math.nan
-        write_similarity(tables)
-        with pytest.raises(BridoError, match=named):
-            list(score_documents(split, ScoringSettings(), 0.0))
-        tables["similarity"][7, 1, column] = 0.5
-
-
-def test_tables_of_other_candidates_are_refused(tables):
-    row = {"id": "other", "support": [1.0] * SIZE, "unsupported": [0] * SIZE, "words": [9] * SIZE}
-    write_table(paths.support("validation"), [[row | MORE]], SUPPORT)
-    split = paths.tables("validation")
-    assert len(list(score_documents(split, ScoringSettings(information=0.0), 0.0))) == 2
-    with pytest.raises(BridoError, match="`dvc repro support`"):
-        list(score_documents(split, ScoringSettings(support=0.5, information=0.0), 0.0))
 
 
 def test_the_elected_are_the_first_of_the_vote_without_the_reference(tables):

@@ -67,19 +67,6 @@ def test_equal_values_of_a_document_say_nothing_whatever_the_others_say():
     assert found[:, 2].tolist() == [0.0, 0.0]
 
 
-def test_weights_may_be_a_hair_above_1():
-    first, second = np.array([[0.0, 1.0, 2.0], [2.0, 0.0, 1.0]])
-    found = combined(np.ones(3), [(0.5, first), (0.5 + 2**-52, second)])
-    z = math.sqrt(1.5)
-    assert found == pytest.approx(np.array([0.0, -0.5 * z, 0.5 * z]))
-
-
-def test_whole_numbers_are_scores_too():
-    found = dealt(np.array([2, 2, 1]), np.array([0, 1, 2]))
-    assert found.tolist() == [1.0, np.nextafter(2.0, 0.0), 2.0]
-    assert shuffled_scores(np.array([[2, 2, 1]]), ["a"]).dtype == np.float64
-
-
 @settings(max_examples=200)
 @given(SCORES, st.integers(0, 99))
 def test_the_same_scores_are_dealt_in_another_order(scores, seed):
@@ -140,13 +127,6 @@ def test_the_control_has_the_same_scores_in_an_order_that_the_name_decides(score
         assert found[place] == scores[places[source]]
     twice = shuffled_scores(np.array([[0.0] * len(scores), scores]), ["x", name])
     assert np.array_equal(twice[1], found, equal_nan=True)
-
-
-def test_a_name_may_hold_half_a_surrogate_pair():
-    name, scores = "\ud800 a", [0.5, 0.2, 0.1]
-    lots = [blake2b(f"{n} {name}".encode("utf-8", "surrogatepass")).digest() for n in range(3)]
-    (shuffled,) = shuffled_scores(np.array([scores]), [name])
-    assert shuffled.tolist() == [scores[n] for n in sorted(range(3), key=lots.__getitem__)]
 
 
 def slow_sentence_similarity(values, rows, columns, size):

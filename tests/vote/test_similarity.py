@@ -138,27 +138,3 @@ def test_rows_of_sentences_are_their_votes(tables, settings):
     if settings.get("tokenizer"):
         ((_, like),) = similarity_matrix(["白猫黑狗。"], "黑狗。", **how)
         assert found[2, 1, 2] == like
-
-
-def test_sentences_are_compared_by_the_settings_of_the_texts():
-    texts = ["A cat sat down.", "The cats sat down."]
-    values = []
-    for use_stemmer in (True, False):
-        (votes,) = sentence_votes([texts], [""], "harmonic_r1_r2", use_stemmer=use_stemmer)
-        matrix = similarity_matrix(texts, "", "harmonic_r1_r2", use_stemmer=use_stemmer)
-        assert votes[0, 1] == matrix[0, 1]
-        values.append(votes[0, 1])
-    assert values[0] > values[1] > 0
-
-
-def test_texts_without_sentences_are_similar_to_nothing():
-    assert not sentence_votes([["", " "]], [""], "harmonic_r1_r2").any()
-    with pytest.raises(ValueError, match="shorter"):
-        sentence_votes([["a"], ["b"]], ["a"], "harmonic_r1_r2")
-
-
-def test_a_part_without_documents_has_no_rows(tables):
-    write_table(tables.pool, [[]], POOL)
-    compare = Comparer(tables, 2, PairwiseSettings(), "summary", "cpu", lambda count: None)
-    batch, _ = compare(None)
-    assert batch.num_rows == 0

@@ -81,10 +81,3 @@ def test_a_process_may_start_again_and_others_only_when_it_has_left():
         assert answers.get().startswith(expected)
         other.join()
         leave(folder)
-
-
-def test_a_place_that_cannot_hold_work_is_named(tmp_path, monkeypatch):
-    (tmp_path / "file").write_text("")
-    monkeypatch.setenv("BRIDO_WORK", str(tmp_path / "file"))
-    with pytest.raises(BridoError, match=r"file/train/key cannot be made.*BRIDO_WORK"):
-        take(work_root() / "train" / "key")

@@ -7,7 +7,6 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brido.models.tokens import padded
 from brido.utils.errors import BridoError
 from brido.work.batches import MemoryBudget, plan_batches
 
@@ -28,10 +27,6 @@ def test_batches_hold_every_document_once_within_the_budget(lengths, rows, budge
     # No batch could have taken in the next document as well.
     for batch in batches[:-1]:
         assert (len(batch) + 1) * lengths[batch[0]] * rows > budget
-
-
-def test_padding():
-    assert padded([[5, 6, 7], [8]], 1).tolist() == [[5, 6, 7], [8, 1, 1]]
 
 
 @pytest.mark.parametrize(
@@ -62,11 +57,3 @@ def test_a_single_document_that_does_not_fit_is_an_error():
 
     with pytest.raises(BridoError, match="too small for a single document"):
         MemoryBudget(10).run([0], work)
-
-
-def test_other_failures_are_not_taken_for_memory():
-    def work(numbers):
-        raise RuntimeError("size mismatch")
-
-    with pytest.raises(RuntimeError, match="size mismatch"):
-        MemoryBudget(10).run([0, 1], work)

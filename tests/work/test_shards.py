@@ -1,11 +1,8 @@
 """Resumable work: fingerprints, finished shards, stale folders."""
 
-import pytest
-
 from brido.tables import DECODED
-from brido.utils.errors import BridoError
 from brido.vote.settings import ScoringSettings
-from brido.work.shards import Shards, content_hash, fingerprint
+from brido.work.shards import Shards, fingerprint
 
 
 def row(name):
@@ -20,17 +17,6 @@ def test_fingerprint_follows_settings_and_content(tmp_path):
     assert first != fingerprint(ScoringSettings(alpha=2.0), [path])
     path.write_text("two")
     assert first != fingerprint(ScoringSettings(alpha=1.0), [path])
-
-
-def test_folder_hash_sees_names_and_contents(tmp_path):
-    folder = tmp_path / "model"
-    folder.mkdir()
-    (folder / "a").write_text("x")
-    before = content_hash(folder)
-    (folder / "a").rename(folder / "b")
-    assert content_hash(folder) != before
-    with pytest.raises(BridoError, match="missing"):
-        content_hash(tmp_path / "nowhere")
 
 
 def test_finished_shards_survive_and_assemble_in_order():
@@ -51,8 +37,3 @@ def test_other_settings_start_anew_and_remove_the_stale_folder():
     new = Shards("pairwise", "k2", DECODED)
     assert not new.done(0)
     assert not old.folder.exists()
-
-
-def test_a_missing_shard_is_named():
-    with pytest.raises(BridoError, match="000000.parquet is missing"):
-        list(Shards("s", "k", DECODED).read([0]))
