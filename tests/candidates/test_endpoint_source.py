@@ -130,13 +130,6 @@ def test_missing_answers_are_an_error_or_counted(made):
         assert len(server.requests) == before + 2
 
 
-def test_what_a_killed_call_has_read_is_read_again(made):
-    with BadEndpoint(always={"Bridge 3": 413}) as server:
-        made(server, killed=True, max_missing_fraction=0.2)
-        server.always.clear()
-        assert made(server, max_missing_fraction=0.2)[0][3]["ended"] == [True, True]
-
-
 def test_a_dry_run_asks_nothing_and_replay_takes_what_is_there(made):
     with BadEndpoint() as server:
         with pytest.raises(DryRun, match="calls to make:  14 "):

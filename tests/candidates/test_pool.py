@@ -99,16 +99,6 @@ def test_documents_where_too_few_remain_are_refused_or_left_out(pool):
     assert [line for line in joined.notes() if line.startswith("2 documents are left out")]
 
 
-def test_sources_of_different_documents_are_refused(pool):
-    one, two = [row("a", "x"), row("b", "x")], [row("a", "x"), row("c", "x"), row("d", "x")]
-    with pytest.raises(BridoError) as error:
-        list(pool(one=one, two=two).rows())
-    assert "id 'c'" in str(error.value)
-    assert "dvc repro generate@two" in str(error.value)
-    with pytest.raises(BridoError, match="two.parquet .*another order .*'b'"):
-        list(pool(one=one, two=one[::-1]).rows())
-
-
 def test_all_rows_of_a_source_hold_as_many_candidates(pool):
     with pytest.raises(BridoError, match="must have 3 candidates"):
         list(pool(one=[row("a", "x", "y", "z"), row("b", "x")]).rows())

@@ -15,7 +15,6 @@ from brido.likelihood import information_terms
 from brido.likelihood.information import cross_log_probability
 from brido.models.decoder_only import last_tokens
 from brido.models.tokens import Sources
-from brido.utils.errors import BridoError
 
 ENCODER_DECODERS = ["bart", "mbart", "marian", "pegasus", "t5"]
 DECODERS = ["llama", "gemma3", "gpt2", "qwen3"]
@@ -72,35 +71,6 @@ def test_blocks_of_any_shape(sources, number, longest, micro_batch, name, seed):
 
 
 @pytest.mark.parametrize("name", ["bart", "llama"])
-def test_every_source_is_read_once_and_memory_follows_the_micro_batch(name, monkeypatch):
-    """However many passes there are; and a pass holds `micro_batch` texts of each source."""
-    model = model_of(name)
-    arguments = block(model, [9, 4, 7], 4, 8, 1)
-    read, rows = [], []
-    part = model.get_encoder() if model.config.is_encoder_decoder else model.get_decoder()
-    hook = part.register_forward_hook(
-        lambda _, __, given, ___: read.append(given["input_ids"].shape[1]), with_kwargs=True
-    )
-    texts = model.get_decoder().register_forward_hook(
-        lambda _, __, given, ___: rows.append(given["input_ids"].shape), with_kwargs=True
-    )
-    try:
-        information_terms(model, *arguments, micro_batch=2)
-    finally:
-        hook.remove()
-        texts.remove()
-    if model.config.is_encoder_decoder:
-        assert read == [9]
-        assert rows[0] == (3, 1)  # 3 sources, the given token alone
-        assert {shape[0] for shape in rows[1:]} == {3 * 2}  # then 2 texts each
-    else:
-        # The prompts without their last tokens; then rows of that token and two texts.
-        assert read[0] == 8
-        assert max(read[1:]) <= 1 + 2 * 8
-    assert len(rows) == 1 + 12 / 2
-
-
-@pytest.mark.parametrize("name", ["bart", "llama"])
 @torch.no_grad()
 def test_lengths_say_how_much_of_a_text_is_scored(name):
     """Here texts go on behind what counts, where padding would not."""
@@ -122,14 +92,3 @@ def test_texts_of_some_documents_with_the_sources_of_others():
     given = last_tokens(Sources(ids, mask))
     found = cross_log_probability(model, ids, mask, candidates[1], lengths[1], given)
     torch.testing.assert_close(found, every[:, 1], rtol=1e-9, atol=1e-9)
-
-
-def test_what_makes_no_block_is_refused():
-    model = model_of("bart")
-    arguments = block(model, [5], 2, 3, 1)
-    with pytest.raises(BridoError, match="K > 0"):
-        information_terms(model, *arguments)
-    ids, mask, candidates, lengths = block(model, [5, 4], 2, 3, 1)
-    candidates[0, 1, 0] += 1
-    with pytest.raises(BridoError, match="position 0"):
-        information_terms(model, ids, mask, candidates, lengths)

@@ -93,24 +93,6 @@ def ran(monkeypatch):
     return passes
 
 
-@pytest.mark.parametrize("name", ["t5", "gemma3"])
-def test_no_more_logits_than_a_chunks_exist_at_a_time(name, monkeypatch):
-    """Of models too whose logits are more than a product: scaled, or with a soft cap."""
-    for least in ("LEAST_ROWS", "LEAST_ROWS_GRADIENT", "ROWS"):
-        monkeypatch.setattr(projection, least, 4)
-    monkeypatch.setitem(projection.CHUNK_ELEMENTS, "cpu", 1)
-    seen, real = [], projection._logits
-    monkeypatch.setattr(projection, "_logits", lambda *of: seen.append(len(of[0])) or real(*of))
-    model = build(name)
-    output = model.get_output_embeddings()
-    output.register_forward_hook(lambda _, __, logits: seen.append(logits[..., 0].numel()))
-    ids, mask, texts, lengths = block(model, [9, 5], 5, 6, 5)
-    value = candidate_log_likelihood(model, ids, mask, texts, 1.0, lengths)
-    gradients(model, value)
-    assert max(seen) == 4
-    assert sum(seen) == 2 * lengths.sum()
-
-
 def test_micro_batches_draw_the_same_dropout_again():
     """The value and the gradient of one forward belong to the same masks."""
     model = build_model("bart", 1, dropout=0.3).train()
@@ -207,21 +189,6 @@ def test_a_window_counts_positions_of_a_text_of_its_own():
     # The second text's first token is the tenth's neighbour in the row only.
     assert visible(rows, window=3)[0, 0, 7].nonzero()[:, 0].tolist() == [2, 3, 7]
     assert visible(rows)[0, 0, 8].nonzero()[:, 0].tolist() == [0, 1, 2, 3, 7, 8]
-
-
-def test_bfloat16_autocast_stays_close(monkeypatch):
-    monkeypatch.undo()
-    model = build("bart").float()
-    with torch.no_grad():
-        for weight in model.parameters():
-            weight *= 0.3
-    ids, mask, texts, lengths = block(model, [11, 4, 7], 5, 8, 3)
-    exact = candidate_log_likelihood(model, ids, mask, texts, 1.0, lengths)
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        rounded = candidate_log_likelihood(model, ids, mask, texts, 1.0, lengths)
-    assert rounded.dtype == torch.float32
-    assert_close(rounded, exact, rtol=0.02, atol=0.02)
-    assert all(torch.isfinite(g).all() for g in gradients(model, rounded).values())
 
 
 @pytest.mark.gpu

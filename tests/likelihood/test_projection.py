@@ -105,35 +105,6 @@ def test_log_sum_exp_is_that_of_torch_bit_for_bit(columns, dtype):
     assert sums[7].isnan()
 
 
-def test_weights_of_another_type_run_in_that_of_the_hidden_states(monkeypatch):
-    """And no sum over the vocabulary, as of the bias, runs in a smaller one."""
-    monkeypatch.undo()
-    monkeypatch.setattr(projection, "MEAN_ROWS", 4)
-    (hidden, *others), targets = drawn(torch.float32)
-    others = [tensor.bfloat16() for tensor in others]
-    expected = token_log_probability(hidden, *(tensor.float() for tensor in others), targets)
-    values = token_log_probability(hidden, *others, targets)
-    assert all(map(torch.equal, values, expected))
-
-
-def test_chunks_of_half_precision_are_summed_in_float32(chunk, monkeypatch):
-    """A sum of 600 equal terms in bfloat16 would stay at 256 of them."""
-    monkeypatch.undo()
-    monkeypatch.setattr(projection, "LEAST_ROWS_GRADIENT", 1)
-    monkeypatch.setitem(projection.CHUNK_ELEMENTS, "cpu", 1)
-    rows = 600
-    hidden = torch.ones(rows, 2, dtype=torch.bfloat16)
-    weight = torch.zeros(4, 2, dtype=torch.bfloat16, requires_grad=True)
-    bias = torch.zeros(4, requires_grad=True)
-    log_probability, mean = token_log_probability(hidden, weight, bias, torch.zeros(rows).long())
-    assert log_probability.dtype == mean.dtype == torch.float32
-    log_probability.sum().backward()
-    each = torch.tensor([0.75, -0.25, -0.25, -0.25])
-    assert weight.grad.dtype == torch.bfloat16
-    assert_close(weight.grad.float(), (rows * each)[:, None].expand(4, 2), rtol=0.01, atol=0)
-    assert_close(bias.grad, rows * each, rtol=1e-6, atol=0)
-
-
 class Capped(States):
     """A model whose head is more than a product."""
 

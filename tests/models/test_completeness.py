@@ -9,7 +9,7 @@ import small_project
 import torch
 from peft import LoraConfig, get_peft_model
 from safetensors.torch import load_file, save_file
-from transformers import AutoModelForSeq2SeqLM, MambaConfig
+from transformers import AutoModelForSeq2SeqLM
 
 from brido.models.checkpoint import store_checkpoint
 from brido.utils.errors import BridoError
@@ -62,25 +62,6 @@ def adapter(folder):
     get_peft_model(model, LoraConfig(target_modules=["q_proj"])).save_pretrained(folder)
 
 
-def trainers(folder):
-    """As transformers' Trainer leaves it: a checkpoint every so many updates."""
-    for number in (500, 1000):
-        shutil.copytree(
-            folder, folder / f"checkpoint-{number}", ignore=lambda *_: ["checkpoint-500"]
-        )
-    for path in folder.iterdir():
-        if path.is_file():
-            path.unlink()
-
-
-def more_words(folder):
-    path = folder / "tokenizer.json"
-    content = json.loads(path.read_text())
-    known = content["model"]["vocab"]
-    known |= {f"word{number}": len(known) + number for number in range(50)}
-    path.write_text(json.dumps(content))
-
-
 def pickled(folder):
     (folder / "model.safetensors").unlink()
     torch.save({"x": os.system}, folder / "pytorch_model.bin")
@@ -97,30 +78,19 @@ def cut_off(folder):
     path.write_bytes(path.read_bytes()[:-9])
 
 
-def mamba(folder):
-    shutil.rmtree(folder)
-    MambaConfig().save_pretrained(folder)
-
-
 LAYER, NORM = "model.encoder.layers.0.fc2.weight", "model.encoder.layernorm_embedding.weight"
 POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n"
 CASES = {
     "a pointer": (lambda f: (f / "model.safetensors").write_text(POINTER), "git lfs pull"),
     "out of the folder": (outside, "../outside.safetensors"),
-    "a number for a file": (lambda f: sharded(f, 3), "names 3"),
     "8 bits": (lambda f: weights(f, lambda t: t.to(torch.int8)), "type I8"),
-    "8 bits of floats": (lambda f: weights(f, lambda t: t.to(torch.float8_e4m3fn)), "type F8_E4M3"),
     "8 bits with their scale": (
         lambda f: settings(f, quantization_config={"quant_method": "fp8"}),
         "quantized (fp8)",
     ),
-    "complex numbers": (lambda f: weights(f, lambda t: t.to(torch.complex64)), "type C64"),
     "a kernel": (lambda f: settings(f, _attn_implementation="evil/kernel"), "evil/kernel"),
-    "a kernel without _": (lambda f: settings(f, attn_implementation="evil/kernel"), "evil/kernel"),
-    "kernels": (lambda f: settings(f, attn_implementation={"": "a/b@main"}), "a/b@main"),
     "an adapter alone": (lambda f: adapter(f) or (f / "config.json").unlink(), "NAME.adapter"),
     "an adapter too": (adapter, "NAME.adapter"),
-    "a Trainer's folder": (trainers, "name one of them: checkpoint-1000, checkpoint-500"),
     "NaN": (lambda f: state(f, lambda own: own[LAYER].fill_(torch.nan)), f"infinite: {LAYER}"),
     "NaN in a buffer": (
         lambda f: state(f, lambda own: own["final_logits_bias"].fill_(torch.nan)),
@@ -144,9 +114,7 @@ CASES = {
         lambda f: settings(f, "generation_config.json", eos_token_id=[2, 10**6]),
         "eos_token_id",
     ),
-    "more tokens than embeddings": (more_words, "they do not belong together"),
     "no model": (lambda f: shutil.rmtree(f) or f.mkdir(), "cannot be loaded as a model with its"),
-    "a model that reads and writes otherwise": (mamba, "holds a mamba model"),
     "a file of weights less": (without_a_shard, "are missing, such as model-00003-of-"),
     "half a file": (cut_off, "model.safetensors is damaged or cut off"),
     "a pickle": (pickled, "other things than weights"),

@@ -1,9 +1,8 @@
 """Decoder-only models: what they are, read, write and score."""
 
 import pytest
-import torch
 import transformers
-from tiny_chat import END, NO_SYSTEM, PAD, chat_tokenizer, tiny_llama
+from tiny_chat import NO_SYSTEM, PAD, chat_tokenizer, tiny_llama
 
 from brido.models import LanguageModel
 from brido.models import family as families
@@ -56,13 +55,3 @@ def test_what_is_scored_is_the_summary_and_its_end():
     assert scored == ["the cat<|end|>", "sat<|end|>", "in <|end|><|end|>", "<|end|>"]
     # The end that a text spells is no end token: ten tokens, and the last is the one.
     assert targets.lengths.tolist() == [[3, 4], [10, 1]]
-
-
-def test_what_stands_behind_the_end_is_not_of_the_text():
-    """Some models name a word as the token that fills up, or an end that is not special."""
-    own = language()
-    words = own.tokenizer("the cat", add_special_tokens=False).input_ids
-    pad, end = own.tokenizer.convert_tokens_to_ids(["!", "</think>"])
-    own.model.generation_config.update(pad_token_id=pad, eos_token_id=[END, end])
-    rows = [[*words, END, pad], [*words, end, pad], [*words, words[0], pad]]
-    assert own.text(torch.tensor(rows)) == ["the cat", "the cat", "the catthe!"]

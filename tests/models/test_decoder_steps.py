@@ -77,16 +77,3 @@ def test_steps_have_the_logits_of_the_whole_sequence(family, prefix, side):
             steps.keep(left, ROWS)
             sources, mask = sources[left], mask[left]
             history = history.view(DOCUMENTS, ROWS, -1)[left].flatten(0, 1)
-
-
-def test_a_prompt_is_kept_once_for_all_its_rows():
-    model = build_decoder("qwen2", 4)
-    prompts, mask = build_prompts(4, documents=3, length=9, padded=True)
-    with torch.inference_mode():
-        steps = family_of(model.config).steps(model, Sources(prompts, mask), limit=6)
-        steps.start(torch.empty(3, 0, dtype=torch.long), 8)
-        logits = steps.step(torch.full((24,), 5))
-        assert len(logits) == 24
-        assert [len(key) for key, _ in steps.shared.prompts] == [3, 3]
-        steps.keep(torch.tensor([2, 0]), 8)
-        assert [len(key) for key, _ in steps.shared.prompts] == [2, 2]

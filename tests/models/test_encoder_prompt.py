@@ -7,7 +7,6 @@ from brido.models import LanguageModel
 from brido.models.settings import ReadingSettings
 
 DOCUMENT = " ".join(WORDS[:12])
-SUMMARIZATION = {"summarization": {"prefix": "summarize: ", "num_beams": 4}}
 
 
 def language(prompt, limit=64, **config):
@@ -32,14 +31,6 @@ def test_the_prompt_stands_around_every_document_and_the_document_is_cut():
     assert long == "<s> w30 w31 w0 w1 w2 w3 w4 w32 </s>"
     assert short == "<s> w30 w31 w1 w2 w32 </s>"
     assert read.read([DOCUMENT, "w1 w2"]).cut == (0,)
-
-
-def test_a_prompt_in_front_alone_is_what_the_tokenizer_makes_of_the_text():
-    read = language("w30 {{ document }}", limit=9)
-    sources = read.read([DOCUMENT, "w1"])
-    expected = read.tokenizer(f"w30 {DOCUMENT}", truncation=True, max_length=9).input_ids
-    assert sources.ids[0].tolist() == expected
-    assert sources.cut == (0,)
 
 
 def test_the_models_own_prefix_stands_in_front_unless_a_prompt_is_given():

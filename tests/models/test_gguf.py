@@ -5,12 +5,10 @@ import math
 import shutil
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 import torch
 from gguf_file import write_gguf
-from huggingface_hub import HfApi
 from peft import LoraConfig, get_peft_model
 from safetensors.torch import load_file, save_file
 from tiny_chat import CHATML, chat_tokenizer, tiny_llama
@@ -89,14 +87,6 @@ def test_one_of_several_parts_is_refused(tmp_path):
     assert "it is one of 2 parts" in refused(tmp_path / "a-00001-of-00002.gguf")
     with pytest.raises(BridoError, match=r"--model.*one of 2 parts"):
         find_model(str(tmp_path / "a-00001-of-00002.gguf"))
-
-
-def test_a_repository_of_gguf_files_is_told_how_to_name_one(monkeypatch):
-    files = [SimpleNamespace(rfilename=name) for name in ("config.json", "a-Q8_0.gguf")]
-    monkeypatch.setattr(HfApi, "model_info", lambda *_, **how: SimpleNamespace(siblings=files))
-    assert "hf download Qwen/a-GGUF a-Q8_0.gguf" in refused("Qwen/a-GGUF")
-    with pytest.raises(BridoError, match=r"--model: .* a-Q8_0\.gguf"):
-        find_model("Qwen/a-GGUF")
 
 
 @pytest.fixture

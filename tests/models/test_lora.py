@@ -71,9 +71,7 @@ def written_adapter(folder, base, **settings):
     return adapted
 
 
-EMBEDDINGS = {"target_modules": ["q_proj"], "modules_to_save": ["lm_head", "embed_tokens"]}
 SAVED = {"target_modules": ["q_proj"]}
-ADAPTED = {"target_modules": ["q_proj", "embed_tokens"]}
 
 
 @pytest.mark.parametrize("changed", ["embed_tokens", "lm_head"])

@@ -1,7 +1,5 @@
 """The prompt of decoder-only models, and every trap of chat templates that is known."""
 
-import re
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -96,23 +94,6 @@ def test_an_answer_has_the_tokens_that_it_has_in_the_whole_chat(tokenizer_of, te
     assert found == whole[: len(found)]
 
 
-def test_a_long_document_is_tokenized_whole_and_cut(monkeypatch):
-    read, tokens = [], Prompt.tokens
-    monkeypatch.setattr(
-        Prompt, "tokens", lambda self, text: read.append(len(text)) or tokens(self, text)
-    )
-    prompt = made()
-    ids, kept = prompt.fit("the cat sat in the café. " * 400, 300)
-    assert len(ids) == 300
-    assert read == [10_000, 0, len(kept)]
-
-
-OTHER_PARTS = [
-    "{{ document[:5] }}", "{{ document | truncate(200) }}", "{{ document }} {{ document[:5000] }}",
-    "{{ document }}{% if document | length > 5000 %}...{% endif %}", "{{ 'document' }}",
-    "{% if document %}{{ document }}{% endif %}", "{# {{ document }} #}", "{{- document -}}",
-    "{{ documnet }} {{ document }}", "Summarize it.",
-]  # fmt: skip
 HOSTILE = [
     "{% macro a() %}{{ b() }}{% endmacro %}{% macro b() %}{{ a() }}{% endmacro %}{{ a() }}",
     "{{ messages.__class__.__base__.__subclasses__() }}",
@@ -122,18 +103,6 @@ HOSTILE = [
     "{{ messages[-1].content[:5] }}",
     "{{ messages[-1].content | upper }}",
 ]
-BRIEF = {"system": "Be brief."}
-
-
-def test_control_tokens_are_put_in_order_once_for_all_texts(monkeypatch):
-    tokenizer, escaped, escape = chat_tokenizer(), [], re.escape
-    tokenizer.add_tokens([f"<|{number}|>" for number in range(50)])
-    prompt = Prompt.of(tokenizer, reading())
-    monkeypatch.setattr(re, "escape", lambda text: escaped.append(text) or escape(text))
-    for _ in range(9):
-        prompt.ids("a <|7|>")
-        prompt.answer("a <|8|>")
-    assert len(escaped) < 100
 
 
 def test_the_day_changes_no_prompt():

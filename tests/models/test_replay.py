@@ -4,8 +4,6 @@ On a processor a `Tape` stands in for a CUDA graph: it repeats PyTorch's operati
 tensors that they were recorded with, and none of the Python around them.
 """
 
-from types import SimpleNamespace
-
 import pytest
 import tiny_decoders
 import torch
@@ -120,27 +118,6 @@ def test_replayed_steps_write_what_steps_write(family, kind, monkeypatch):
     recorded = on_tape(monkeypatch)
     assert_same(write(kind, *parts), expected)
     assert recorded
-
-
-def model_with(**changes):
-    """What `can_replay` asks of a model, all on one GPU."""
-    device = torch.device("cuda:0")
-    parts = {"device": device, "training": False, "weights": [], "buffers": [device], "config": {}}
-    parts |= changes
-    return SimpleNamespace(
-        device=parts["device"],
-        training=parts["training"],
-        parameters=lambda: iter(parts["weights"]),
-        buffers=lambda: iter([SimpleNamespace(device=place) for place in parts["buffers"]]),
-        config=SimpleNamespace(**parts["config"]),
-    )
-
-
-@torch.no_grad()
-def test_a_model_that_is_plain_and_whole_on_a_gpu_can_be_replayed():
-    plain = {"sliding_window": None, "rope_parameters": {"rope_type": "llama3"}}
-    for config in ({}, plain, {"sliding_window": 120}):
-        assert replay.can_replay(model_with(config=config), 100, 20)
 
 
 @pytest.mark.gpu

@@ -4,7 +4,6 @@ import pytest
 import smollm2
 import torch
 
-from brido.likelihood import candidate_log_likelihood
 from brido.models import LanguageModel
 from brido.models.checkpoint import store_checkpoint
 from brido.models.settings import ReadingSettings
@@ -24,29 +23,6 @@ def language(tmp_path_factory):
     store_checkpoint(smollm2.SOURCE, None, folder, "checkpoints.base")
     prompt = "Summarise in one sentence:\n\n{{ document }}"
     return LanguageModel.load(folder, ReadingSettings(max_source_tokens=160, prompt=prompt))
-
-
-@torch.no_grad()
-def test_candidates_in_one_row_score_as_one_by_one(language):
-    sources = language.read(DOCUMENTS)
-    texts = ["A bridge was closed.", "The council hit a lorry.", "Pineapple."]
-    targets = language.write([texts, texts], sources, limit=32)
-    # Its pad is its end, and the end is scored.
-    assert language.pad in language.family.special(language.model).ends
-    length = int(targets.lengths[0, 2])
-    assert language.tokenizer.decode(targets.ids[0, 2, 1 : 1 + length]) == "Pineapple.<|im_end|>"
-    found = candidate_log_likelihood(
-        language.model, sources.ids, sources.mask, targets.ids, 1.0, targets.lengths
-    )
-    for place, mask in enumerate(sources.mask.bool()):
-        prompt = sources.ids[place][mask]
-        for number, length in enumerate(targets.lengths[place]):
-            whole = torch.cat([prompt, targets.ids[place, number, 1 : 1 + length]])
-            scores = language.model(input_ids=whole[None]).logits[0].log_softmax(-1)
-            behind = torch.arange(len(prompt), len(whole))
-            expected = scores[behind - 1, whole[behind]].mean()
-            torch.testing.assert_close(found[place, number], expected, rtol=1e-4, atol=1e-4)
-    assert found[0, 0] > found[0, 2]
 
 
 @pytest.mark.slow

@@ -23,14 +23,6 @@ def test_the_reward_of_a_batch_is_the_vote_of_each_prompt():
     assert consensus_reward(PROMPTS, CATS + NEWS) == voted(CATS) + voted(NEWS)
 
 
-def test_the_order_of_a_batch_does_not_matter():
-    mixed = [0, 4, 1, 5, 2, 6, 3]
-    texts = CATS + NEWS
-    found = consensus_reward([PROMPTS[n] for n in mixed], [texts[n] for n in mixed])
-    plain = voted(CATS) + voted(NEWS)
-    assert found == [plain[n] for n in mixed]
-
-
 def test_messages_vote_as_texts_do():
     prompts = [[{"role": "user", "content": prompt}] for prompt in PROMPTS]
     # The same prompt, its keys in another order.

@@ -1,13 +1,9 @@
 """The consensus reward in TRL's own trainers: some steps on a tiny model."""
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import torch
-from small_project import environment
 from tiny_chat import END, TEXT_END, WORDS, chat_tokenizer, tiny_llama
 
 from brido.rewards import ConsensusReward
@@ -95,22 +91,3 @@ def test_trainers_train_on_the_vote(kind, conversational, model_folder, tmp_path
     assert len(logged) == 3
     assert all("consensus/tied_groups" in row for row in logged)
     assert any(row["rewards/consensus_reward/mean"] for row in logged)
-
-
-@pytest.mark.parametrize("shuffled", [False, True])
-def test_the_example_runs(shuffled, model_folder, tmp_path):
-    rows = [{"source": ["The cat sat.", f"It was day {n}."], "target": ["A cat."]} for n in (1, 2)]
-    (tmp_path / "train.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    control = ["--shuffled", "--documents", "train.jsonl"] if shuffled else ["--count", "2"]
-    done = subprocess.run(
-        [
-            sys.executable, ROOT / "examples/grpo.py", "--cpu", "--model", model_folder,
-            "--steps", "2", "--generations", "3", "--tokens", "12", *control,
-        ],
-        cwd=tmp_path, env=environment(), capture_output=True, text=True,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    name = "shuffled_consensus_reward" if shuffled else "consensus_reward"
-    log = json.loads((tmp_path / "grpo/log.json").read_text())
-    assert sum(f"rewards/{name}/mean" in row for row in log) == 2
-    assert (tmp_path / "grpo/model.safetensors").is_file()

@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 
-from brido.checkers.wholeness import is_whole
-from brido.rouge import rouge_matrix, similarity_batch, similarity_matrix
+from brido.rouge import rouge_matrix, similarity_matrix
 from brido.utils.text import (
     UnicodeTokenizer,
     seeing_tokenizer,
@@ -81,11 +80,6 @@ def test_words_of_scripts(text, expected):
     assert words(text) == expected.split()
 
 
-def test_words_with_other_letters_are_not_stemmed():
-    found = rouge_matrix(["naïves lorries"], ["naïve lorry"], ["rouge1"], tokenizer="unicode")
-    assert found["rouge1"] == 0.5
-
-
 def test_equal_and_unlike_texts_without_letters_of_ascii_differ():
     texts = ["猫在垫子上睡觉。", "猫在垫子上睡觉。", "今天下雨很大。"]
     default = similarity_matrix(texts, texts[0], "harmonic_r1_r2")
@@ -93,15 +87,6 @@ def test_equal_and_unlike_texts_without_letters_of_ascii_differ():
     found = similarity_matrix(texts, texts[0], "harmonic_r1_r2", tokenizer="unicode")
     assert found[0, 1] == found[0, 3] == 1
     assert found[0, 2] == 0
-
-
-def test_threads_and_chunks_do_not_change_a_number():
-    documents = [[f"кот {n} спит", f"кошка {n} спит", f"{n}匹の猫"] for n in range(40)]
-    references = [f"кот {n}" for n in range(40)]
-    how = {"combination": "mean_r1_r2_rlsum", "tokenizer": "unicode"}
-    whole = similarity_batch(documents, references, threads=3, **how)
-    each = [similarity_matrix(*one, **how) for one in zip(documents, references, strict=True)]
-    assert np.array_equal(whole, np.array(each))
 
 
 def test_sentences_end_at_the_ends_of_other_scripts_where_asked():
@@ -115,13 +100,6 @@ def test_sentences_end_at_the_ends_of_other_scripts_where_asked():
     )
     apart = similarity_matrix(["猫", "狗"], "猫", "mean_r1_r2_rlsum", tokenizer="unicode")
     assert votes[0, 0, 1] == pytest.approx(apart[0, 2])
-
-
-@pytest.mark.parametrize("end", "。！？｡।॥؟۔።។")
-def test_a_text_that_ends_so_is_whole(end):
-    assert is_whole(f"文 字{end}", None, None)
-    assert is_whole(f"「文 字{end}」", None, None)
-    assert not is_whole("文 字", None, None)
 
 
 # First sentence of the Universal Declaration of Human Rights.

@@ -202,11 +202,3 @@ def test_plain_search_keeps_what_the_list_keeps(seed, documents, size, penalty, 
     found, oracle = run(Plain, generator, documents, 1, size, penalty, early_stopping)
     assert found.scores.dtype == torch.float32
     check_best(found, oracle, size)
-
-
-def test_documents_that_go_on_keep_their_own():
-    found, oracle = run(Grouped, random.Random(0), 3, 2, 2, 1.0, "never")
-    found.keep(torch.tensor([2, 0]))
-    oracle = [oracle[2], oracle[0]]
-    compare(found, oracle)
-    check_best(found, oracle, 4)

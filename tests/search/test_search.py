@@ -10,11 +10,6 @@ import tiny_models
 import torch
 from tiny_decoders import build_decoder, build_prompts
 from tiny_models import build_model, build_sources
-from transformers import (
-    LogitsProcessor,
-    NoRepeatNGramLogitsProcessor,
-    RepetitionPenaltyLogitsProcessor,
-)
 
 from brido.search import SearchSettings, beam_search, diverse_beam_search
 from brido.search import search as search_module
@@ -194,37 +189,6 @@ def test_finished_documents_may_stay_in_the_batch(family, groups, monkeypatch):
     if is_decoder(family):
         lengths = (expected.sequences != model.generation_config.pad_token_id).sum(2).amax(1)
         assert len(set(lengths.tolist())) > 1
-
-
-class WrittenAlone(LogitsProcessor):
-    """What another processor does to texts without their prompts."""
-
-    def __init__(self, processor, prompt):
-        self.processor, self.prompt = processor, prompt
-
-    def __call__(self, input_ids, scores):
-        return self.processor(input_ids[:, self.prompt :], scores)
-
-
-@pytest.mark.parametrize("beams", [1, 3])
-@torch.no_grad()
-def test_repetitions_may_count_in_what_is_written_alone(beams):
-    model, prompts, mask = build("llama", 5, 1.0, documents=4, length=9)
-    settings = SearchSettings(num_beams=beams, max_length=12, no_repeat_ngram_size=2)
-    alone = [
-        WrittenAlone(processor, prompts.shape[1])
-        for processor in (RepetitionPenaltyLogitsProcessor(1.5), NoRepeatNGramLogitsProcessor(2))
-    ]
-    unpenalised = {"no_repeat_ngram_size": 0, "repetition_penalty": 1.0}
-    written, _ = generated(model, prompts, mask, settings, **unpenalised, logits_processor=alone)
-    model.generation_config.repetition_penalty = 1.5
-    both = [
-        beam_search(model, prompts, mask, settings.model_copy(update={"count_prompt": counts}))
-        for counts in (False, True)
-    ]
-    found = both[0].sequences.flatten(0, 1)
-    assert torch.equal(found, padded(written, model))
-    assert not torch.equal(both[0].sequences, both[1].sequences)
 
 
 @pytest.mark.gpu

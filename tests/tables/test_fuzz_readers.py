@@ -3,7 +3,6 @@
 import gzip
 import io
 import json
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -178,23 +177,4 @@ def test_tables(tmp_path, data):
     quietly(tables.read_rows, path, tables.SCORES, "score")
     quietly(tables.read_rows, path, None, "")
     quietly(tables.read_metadata, path, "score")
-    columns = ["document", "candidates", "scores", "order"]
-    tables_of_run = SplitTables.at(tmp_path / "data", "train", (), "vote")
-    quietly(lambda: list(read_documents(tables_of_run, columns)))
-
-
-PARAMS = Path("params.yaml").read_bytes()
-
-
-ANSWER = {
-    "model": "m",
-    "choices": [
-        {
-            "index": 0,
-            "message": {"content": '{"coherence": 4}'},
-            "finish_reason": "stop",
-            "logprobs": {"content": [{"token": "4", "top_logprobs": [{"token": "4"}]}]},
-        }
-    ],
-    "usage": {"prompt_tokens": 3, "completion_tokens": 1},
-}
+    quietly(lambda: list(read_votes(SplitTables.at(tmp_path / "data", "train", (), "vote"))))

@@ -21,13 +21,10 @@ from brido.tables import (
 )
 from brido.tables.fingerprint import content_hash
 from brido.tables.join import (
-    Part,
     SplitTables,
-    Table,
     num_candidates,
     parts_of,
     read_documents,
-    walk,
 )
 from brido.utils.errors import BridoError
 
@@ -195,14 +192,3 @@ def test_the_number_of_candidates(tmp_path):
     write_table(tables.pool, [], POOL)
     with pytest.raises(BridoError, match="no candidates"):
         num_candidates(tables.pool)
-
-
-def test_tables_of_any_kind_side_by_side(tmp_path):
-    tables = write_split(tmp_path, "abcd", "bd")
-    first = Table(tables.decoded["base"], DECODED, "decode@base", ("summary",))
-    other = Table(tables.corpus, CORPUS, "download", ("document",))
-    ((one, two),) = walk(first, [other])
-    assert one.column("summary").to_pylist() == [f"base {name}" for name in "abcd"]
-    assert two.column("document").to_pylist() == [f"document {name}" for name in "abcd"]
-    ((one,),) = walk(first, part=Part(range(1, 3), range(1, 3)))
-    assert one.column("id").to_pylist() == ["b", "c"]

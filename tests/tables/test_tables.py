@@ -2,17 +2,14 @@
 
 import itertools
 import os
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brido import tables
-from brido.utils.atomic import atomic_file, atomic_folder
 from brido.utils.errors import BridoError
 
 
@@ -82,42 +79,3 @@ def test_nulls_and_wrong_types_are_refused_and_nothing_is_left(tmp_path):
             tmp_path / "x", [[{"id": 3, "summary": "", "score": 0.0}]], tables.DECODED
         )
     assert os.listdir(tmp_path) == []
-
-
-@pytest.mark.parametrize("raw", [b"x", b"", b"[1]", b"null", b'{"signature": 3}', b"{}"])
-def test_metadata_that_nobody_wrote_are_refused(tmp_path, raw):
-    path, schema = tmp_path / "e", tables.SCORES.with_metadata({b"brido": raw})
-    pq.write_table(pa.Table.from_pylist([], schema), path)
-    with pytest.raises(BridoError, match="damaged metadata .*`dvc repro -sf evaluate`"):
-        tables.read_metadata(path, "evaluate", signature=dict)
-
-
-FULL = {
-    "Python": lambda file: file.write(bytes(100_000)),
-    "PyTorch": lambda file: torch.save({"a": torch.zeros(100_000)}, file),
-    "pyarrow": lambda file: pq.write_table(pa.table({"a": range(100_000)}), file),
-}
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs Linux's full device")
-@pytest.mark.parametrize("writer", FULL)
-def test_a_full_disk_is_one_sentence_whoever_writes(tmp_path, writer):
-    # Opened, never given as a path: some writers remove a file that they cannot write.
-    for place in (atomic_file, atomic_folder):
-        expected = pytest.raises(BridoError, match="disk is full")
-        with expected, place(tmp_path / "a"), open("/dev/full", "wb") as file:
-            FULL[writer](file)
-    assert os.listdir(tmp_path) == []
-
-
-def test_batches_are_cut_on_read(tmp_path):
-    tables.write_table(tmp_path / "x", [rows(3000)], tables.DECODED)
-    batches = list(tables.read_batches(tmp_path / "x", tables.DECODED, "decode", rows=700))
-    assert sum(batch.num_rows for batch in batches) == 3000
-    assert max(batch.num_rows for batch in batches) <= 700
-    assert pa.Table.from_batches(batches).column("id").to_pylist()[2999] == "2999"
-    # A range may begin in one row group, and end behind the last row.
-    (found,) = tables.read_batches(
-        tmp_path / "x", tables.DECODED, "decode", rows=5000, only=range(2040, 9000)
-    )
-    assert found.column("id").to_pylist() == [str(number) for number in range(2040, 3000)]

@@ -2,14 +2,10 @@
 
 import pytest
 import torch
-import transformers
-from safetensors.torch import load_file
 from tiny_chat import END
-from training_runs import CONFIGS, LORA, TOKENIZER, task_of
+from training_runs import CONFIGS, TOKENIZER, task_of
 
-from brido.models.lora import Adapter
 from brido.training.loss import ContrastiveLoss
-from brido.training.train import train
 
 
 def plain_sums(found, prompt, text):
@@ -47,32 +43,3 @@ def test_the_loss_is_equations_1_and_3_of_plain_forwards(family, tmp_path):
     assert tokens == scored
     expected = cross_entropy / scored + 2.0 * contrastive
     torch.testing.assert_close(loss.loss, expected, rtol=2e-4, atol=1e-5)
-
-
-@pytest.mark.parametrize("lora", [None, LORA], ids=["full", "lora"])
-@pytest.mark.parametrize("family", CONFIGS)
-def test_it_trains_and_is_an_ordinary_folder(family, lora, tmp_path):
-    task = task_of(family, tmp_path, cross_entropy="elected")
-    before = {name: value.clone() for name, value in task.model.state_dict().items()}
-    adapter = Adapter(task.model, lora, 0) if lora else None
-    state = train(task)
-    assert state.update == task.updates
-    assert all(torch.isfinite(torch.tensor(row["loss"])) for row in state.history)
-    batch = task.batches.batch([task.documents[0]])
-    with torch.no_grad():
-        expected = task.model.eval()(batch.sources.ids).logits
-    folder = tmp_path / "tuned"
-    if adapter:
-        adapter.save(folder / "adapter")
-        adapter.merge()
-    task.language.save(folder)
-    loaded = transformers.AutoModelForCausalLM.from_pretrained(folder).eval()
-    with torch.no_grad():
-        torch.testing.assert_close(loaded(batch.sources.ids).logits, expected, rtol=1e-3, atol=1e-4)
-    changed = [name for name, value in loaded.state_dict().items() if name in before and
-               not torch.equal(value, before[name])]  # fmt: skip
-    assert changed
-    others = ("norm", "ln_", "embed", "wte")
-    assert bool(lora) == (not any(part in name for name in changed for part in others))
-    assert bool(lora) == (folder / "adapter/adapter_model.safetensors").is_file()
-    assert not any("lora" in name for name in load_file(folder / "model.safetensors"))

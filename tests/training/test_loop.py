@@ -11,7 +11,6 @@ import torch
 from accelerate import Accelerator
 from training_runs import Killed, kill_at
 
-from brido.models import products
 from brido.training import checkpoints
 from brido.training.contrastive import ContrastiveTask
 from brido.training.run import Run
@@ -203,34 +202,3 @@ def test_a_validation_needs_no_more_memory_than_an_update(
     assert state.micro_batch == found
     names = ("loss", "tau", "top1", "log_p_elected")
     assert curve(short, *names) == pytest.approx(curve(usual, *names), rel=2e-5)
-
-
-@pytest.mark.parametrize("fsdp", [False, True])
-def test_layers_are_fast_while_they_are_trained_and_plain_behind(make_task, monkeypatch, fsdp):
-    monkeypatch.setattr(products, "LEAST", 1)
-    monkeypatch.setattr(products, "is_faster", lambda dtype: dtype == torch.float32)
-    task = make_task("fast", epochs=1, runtime={"fsdp": fsdp})
-    seen: set[type] = set()
-    layer = next(part for part in task.model.modules() if type(part) is torch.nn.Linear)
-    layer.register_forward_pre_hook(lambda module, _: seen.add(type(module)))
-    train(task)
-    assert seen == {torch.nn.Linear if fsdp else products.FastLinear}
-    assert type(layer) is torch.nn.Linear
-
-
-def test_gamma_zero_is_maximum_likelihood_on_the_same_steps(make_task):
-    control = make_task("control", gamma=0.0)
-    train(control)
-    both = make_task("both", gamma=1e-12)
-    train(both)
-    assert curve(control, "update", "learning_rate") == curve(both, "update", "learning_rate")
-    assert curve(control, "cross_entropy") == pytest.approx(curve(both, "cross_entropy"), rel=1e-4)
-    assert set(curve(control, "contrastive")) == {0.0}
-
-
-def test_best_ranker_is_kept(make_task):
-    kept = make_task("kept", keep="best_ranker")
-    state = train(kept)
-    tau, update = state.best
-    assert tau == pytest.approx(max(float(row["tau"]) for row in rows(kept)), rel=1e-5)
-    assert {file.name for file in kept.folder.iterdir()} == {"state.pt", f"best-{update:06d}.pt"}

@@ -6,12 +6,10 @@ from collections.abc import Callable
 import pytest
 import torch
 import transformers
-from torch.distributed.fsdp import FSDPModule
 from training_runs import CONFIGS, LONG, LORA, kill_at, on_two_processes, task_of
 
 from brido.models.lora import Adapter
 from brido.training.contrastive import ContrastiveTask
-from brido.training.run import Run
 from brido.training.train import train
 from brido.utils.errors import BridoError
 
@@ -112,28 +110,6 @@ def test_a_killed_run_goes_on_with_another_number_of_processes(fsdp, first, tmp_
     else:
         weights = on_two_processes(again)
     assert_same_run(one, again, weights)
-
-
-def test_a_process_holds_half_of_the_weights(tmp_path, monkeypatch):
-    """Of each of two processes' weights and optimizer states, whatever is divided."""
-    validate = Run.validate
-    task = make(tmp_path)
-    total = sum(weight.numel() for weight in task.model.parameters())
-
-    def counting(run):
-        validate(run)
-        parts = [weight.to_local() for weight in run.loss.parameters()]
-        place = run.parallel.index
-        torch.save(sum(part.numel() for part in parts), tmp_path / f"{place}.pt")
-        # A layer at a time is gathered, and what stands around the layers.
-        units = [module for module in run.loss.modules() if isinstance(module, FSDPModule)]
-        assert len(units) == 1 + run.task.model.config.num_hidden_layers
-
-    monkeypatch.setattr(Run, "validate", counting)
-    on_two_processes(task)
-    held = [torch.load(tmp_path / f"{place}.pt") for place in range(2)]
-    assert sum(held) == total
-    assert max(held) < 0.55 * total
 
 
 def test_what_comes_back_is_an_ordinary_model(tmp_path, monkeypatch):

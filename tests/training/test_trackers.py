@@ -2,13 +2,10 @@
 
 import math
 
-import pytest
 import torch
 from training_runs import Noted
 
-from brido.training import devices
 from brido.training.train import train
-from brido.utils.errors import BridoError
 
 
 def test_trackers_are_told_and_change_nothing(make_task, monkeypatch):
@@ -30,28 +27,3 @@ def test_trackers_are_told_and_change_nothing(make_task, monkeypatch):
     for _, values in validations:
         assert {"validation/log_p_elected", "validation/log_p_rest"} < {*values}
         assert all(math.isfinite(value) for value in values.values())
-
-
-def test_what_is_not_installed_is_named_and_only_who_is_tracked_needs_it(make_task, monkeypatch):
-    monkeypatch.setattr(devices, "find_spec", lambda name: name if name == "dvclive" else None)
-    task = make_task(epochs=1, runtime={"trackers": ["wandb", "dvclive", "mlflow"]})
-    train(task)
-    task.tracked = {}
-    with pytest.raises(BridoError, match="runtime.trackers: wandb, mlflow is not installed"):
-        train(task)
-
-
-# Two updates and a validation, in a process of its own: a tracker starts and ends as in a run.
-RUN = """
-from types import SimpleNamespace
-from brido.training.devices import make_accelerator, trackers
-from brido.work.settings import RuntimeSettings
-runtime = RuntimeSettings(device="cpu", trackers=["dvclive"])
-settings = {"alpha": 31, "validation": {"every": 5}, "names": ["a", "b"], "lora": None}
-task = SimpleNamespace(name="train", runtime=runtime, tracked=settings)
-accelerator = make_accelerator(runtime)
-with trackers(task, accelerator, resumed=False):
-    for update in (1, 2):
-        accelerator.log({"update/loss": update / 2}, update)
-    accelerator.log({"validation/tau": 0.25}, 2)
-"""

@@ -62,9 +62,3 @@ def test_the_edge_of_the_tolerance_counts():
     assert pair_accuracy([[1, 0]], [[0, 1]], [[16.9, 20]], 0.15)[1] == 0
     assert pair_accuracy([[1, 0]], [[0, 1]], [[16, 17]], 0.0)[1] == 0
     assert pair_accuracy([[1, 0]], [[0, 1]], [[0, 17]], 1.0)[1] == 1
-
-
-def test_no_pair_has_no_accuracy():
-    value, pairs = pair_accuracy([[1, 2]], [[1, 1]], [[3, 3]])
-    assert math.isnan(value)
-    assert pairs == 0

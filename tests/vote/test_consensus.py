@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from brido.utils.errors import BridoError
 from brido.vote.consensus import consensus_scores, eligible_scores, ranking
-from brido.vote.signals import shuffled_scores
 
 
 def similarity(size, seed=0):
@@ -78,28 +77,6 @@ def test_listing_is_what_the_code_computes_bit_for_bit(size, mode):
         assert found.tolist() == listing(matrix, mode).astype(np.float64).tolist()
 
 
-@pytest.mark.parametrize("normalization", ["equation", "listing"])
-def test_many_documents_at_once_are_each_alone(normalization):
-    matrices = np.stack([similarity(32, seed) for seed in range(50)])
-    for alpha in (0, 1, 31, math.inf):
-        together = consensus_scores(matrices, alpha, normalization)
-        alone = [consensus_scores(matrix, alpha, normalization) for matrix in matrices]
-        assert np.array_equal(together, alone)
-        assert np.array_equal(ranking(together), [ranking(scores) for scores in alone])
-
-
-def test_the_diagonal_is_ignored_whatever_it_holds():
-    matrix = similarity(6)
-    other = matrix.copy()
-    other[np.arange(6), np.arange(6)] = np.nan
-    for alpha in (0, 1, 5, math.inf):
-        for normalization in ("equation", "listing"):
-            assert np.array_equal(
-                consensus_scores(matrix, alpha, normalization),
-                consensus_scores(other, alpha, normalization),
-            )
-
-
 def test_at_alpha_0_there_need_be_no_reference():
     matrix = similarity(6)
     alone = matrix.copy()
@@ -144,17 +121,6 @@ def test_who_does_not_vote_is_as_if_it_were_not_there(data, alpha, size, documen
     everyone = np.ones((documents, size), dtype=bool)
     whole = eligible_scores(matrices, alpha, "equation", everyone, everyone)
     np.testing.assert_array_equal(whole, consensus_scores(matrices, alpha))
-
-
-def test_shuffled_scores_say_nothing_of_the_candidates():
-    """Every score comes to every place equally often."""
-    documents, size = 4000, 5
-    scores = np.tile(np.arange(size, dtype=float), (documents, 1))
-    dealt = shuffled_scores(scores, [str(place) for place in range(documents)]).astype(int)
-    counts = np.array([np.bincount(dealt[:, place], minlength=size) for place in range(size)])
-    expected = documents / size
-    # 99.99 % of chi-square with (5 - 1)^2 degrees of freedom.
-    assert ((counts - expected) ** 2 / expected).sum() < 46
 
 
 @pytest.mark.parametrize("size", [3, 5, 32])

@@ -19,13 +19,3 @@ def test_the_best_is_paired_with_the_worst_or_all_with_all():
     assert list(pairs(ranked(4), False, 0.0, Counter())) == [(0, 3)]
     found = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
     assert list(pairs(ranked(4), True, 0.0, Counter())) == found
-
-
-def test_pairs_differ_by_more_than_the_gap():
-    assert list(pairs(ranked(3), True, 1.0, Counter())) == [(0, 2)]
-    assert list(pairs(ranked(3), True, 0.5, Counter())) == [(0, 1), (0, 2), (1, 2)]
-    equal = replace(ranked(3), candidates=["same", "same", "same"])
-    for gap, count in ((2.0, {}), (1.0, 1), (0.5, 3)):
-        left_out = Counter()
-        assert list(pairs(equal, True, gap, left_out)) == []
-        assert left_out == ({"pairs of equal texts": count} if count else {})

@@ -140,22 +140,6 @@ def test_every_order_has_the_scores_of_the_vote(tables):
         assert np.array_equal(np.sort(found), np.sort(plain), equal_nan=True)
 
 
-@pytest.mark.parametrize(
-    ("settings", "asked"),
-    [
-        ({"prior_weight": 0.2}, set()),
-        ({"support": 0.5}, {"support"}),
-        ({"information": 0.5}, {"likelihood"}),
-        ({"information": 0.5, "prior_weight": 0.2}, {"likelihood", "prior"}),
-        ({"information": 0.5, "prior_weight": 0.2, "shuffle": True}, set()),
-    ],
-)
-def test_an_order_asks_for_what_it_is_made_of(settings, asked):
-    scoring = ScoringSettings(**({"information": 0.0} | settings))
-    names = ("support", "likelihood", "prior")
-    assert {name for name in names if getattr(scoring, f"asks_{name}")} == asked
-
-
 def test_the_elected_are_the_first_of_the_vote_without_the_reference(tables):
     params = {
         "documents": {"test": 0},

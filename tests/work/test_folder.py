@@ -1,7 +1,5 @@
 """The lock on a stage's work: a second process is refused by name, a dead one's lock is free."""
 
-import multiprocessing
-import os
 import subprocess
 import sys
 
@@ -58,26 +56,3 @@ def test_the_lock_of_a_dead_process_is_taken_over(orphan):
     assert not (work_root() / "train" / "other").exists()
     leave(work_root() / "train" / "mine")
     assert not (work_root() / "train" / "mine").exists()
-
-
-def _try(folder, answers):
-    try:
-        take(folder)
-    except BridoError as error:
-        answers.put(str(error))
-    else:
-        answers.put("taken")
-
-
-def test_a_process_may_start_again_and_others_only_when_it_has_left():
-    folder = work_root() / "train" / "mine"
-    take(folder)
-    take(folder)
-    context = multiprocessing.get_context("spawn")
-    for expected in (f"process {os.getpid()} ", "taken"):
-        answers = context.Queue()
-        other = context.Process(target=_try, args=(folder, answers))
-        other.start()
-        assert answers.get().startswith(expected)
-        other.join()
-        leave(folder)

@@ -14,7 +14,6 @@ from toy_workers import UNITS, complain, contents, die_once, exhaust, maker, mee
 
 from brido.tables import DECODED, read_metadata, read_rows
 from brido.utils.errors import BridoError
-from brido.utils.progress import Progress
 from brido.work import Workers, run
 from brido.work import running as run_module
 from brido.work.running import Splits, run_stream
@@ -53,36 +52,6 @@ def test_several_workers_make_the_same_bytes(tmp_path, expected):
     assert len(made(tmp_path)) == 2, "a worker is made once"
     assert set(made(tmp_path).values()) == set(PROCESSES.devices)
     assert str(os.getpid()) not in {name.split("-")[1] for name in made(tmp_path)}
-
-
-def test_no_more_workers_are_made_than_there_are_units(tmp_path):
-    shards = Shards("toy", "key", DECODED)
-    run(shards, UNITS[:-1], maker(tmp_path), Workers(("a", "b", "c")))
-    for path in tmp_path.glob("*-*"):
-        path.unlink()
-    run(shards, UNITS, maker(tmp_path), Workers(("a", "b", "c")))
-    assert set(made(tmp_path).values()) == {"a"}
-    assert [path.name for path in tmp_path.glob("did-*")] == ["did-27"]
-    run(shards, UNITS, None, PROCESSES)  # nobody at all
-
-
-@pytest.mark.parametrize("workers", [Workers(), PROCESSES], ids=["one", "two"])
-def test_progress_counts_every_document_once(tmp_path, monkeypatch, workers):
-    meters = []
-
-    class Meter(Progress):
-        def __init__(self, *arguments, **settings):
-            super().__init__(*arguments, **settings)
-            meters.append(self)
-
-    monkeypatch.setattr(run_module, "Progress", Meter)
-    shards = Shards("toy", "key", DECODED)
-    run(shards, UNITS[:4], maker(tmp_path), workers, "label")
-    run(shards, UNITS, maker(tmp_path), workers, "label")
-    assert [(m.label, m.total, m.skipped, m.done) for m in meters] == [
-        ("label", 12, 0, 12),
-        ("label", 30, 12, 18),
-    ]
 
 
 @pytest.mark.parametrize("workers", [Workers(), PROCESSES], ids=["one", "two"])
