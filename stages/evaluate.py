@@ -26,12 +26,11 @@ from brido.settings.load import load_params
 from brido.settings.params import Params
 from brido.tables import evaluation_schema, write_table
 from brido.tables.join import decoded_by
-from brido.tables.walk import cut
+from brido.tables.read import cut
 from brido.utils.errors import run_command
 from brido.utils.progress import Progress, say
-from brido.work.kept import code_key
 from brido.work.running import Splits
-from brido.work.shards import fingerprint
+from brido.work.shards import code_key, fingerprint
 from brido.work.worker import core_workers, model_workers
 from stages import paths
 from stages.arguments import name_given

@@ -15,9 +15,8 @@ from brido.tables import LIKELIHOOD
 from brido.tables.fingerprint import content_hash
 from brido.utils.errors import BridoError, run_command
 from brido.utils.stored import read_json
-from brido.work.kept import code_key
 from brido.work.running import Splits
-from brido.work.shards import fingerprint, table_keys
+from brido.work.shards import code_key, fingerprint, table_keys
 from brido.work.worker import model_workers
 from stages import paths
 

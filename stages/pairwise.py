@@ -12,9 +12,8 @@ from brido.utils.errors import run_command
 from brido.utils.progress import say
 from brido.utils.text import unseen_share, unseen_warning
 from brido.vote.similarity import Comparer
-from brido.work.kept import code_key
 from brido.work.running import Splits
-from brido.work.shards import fingerprint
+from brido.work.shards import code_key, fingerprint
 from brido.work.worker import core_workers
 from stages import paths
 

@@ -14,11 +14,10 @@ from brido.candidates.blocks import windows
 from brido.models.settings import ReadingSettings
 from brido.search.settings import GuidanceSettings, SamplingSettings, SearchSettings
 from brido.tables import CORPUS
-from brido.tables.walk import Table, cut
+from brido.tables.read import Table, cut
 from brido.utils.errors import BridoError, some
-from brido.work.kept import code_key
 from brido.work.settings import RuntimeSettings
-from brido.work.shards import fingerprint
+from brido.work.shards import code_key, fingerprint
 
 # Bytes of a token, about, and of a document's hash.
 _BYTES, _HASH = 4, 16

@@ -4,6 +4,7 @@ A source is a function, one for each `generation.SOURCE.method`. It gets a `Requ
 it cannot do with a BridoError, and answers with a `SourcePlan`: who makes the candidates.
 """
 
+import math
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -18,11 +19,14 @@ from brido.candidates.documents import (
     vote_warning,
     writing_work,
 )
-from brido.candidates.files import read_candidates
 from brido.candidates.settings import DiverseBeamGeneration, SamplingGeneration
 from brido.models.settings import ReadingSettings
 from brido.tables import CANDIDATES, GROUPED_CANDIDATES
-from brido.utils.errors import BridoError
+from brido.utils.errors import BridoError, short, some
+from brido.utils.files import read_rows
+from brido.utils.ids import Ids, id_text
+from brido.utils.json_lines import keys_of, kind
+from brido.utils.left_out import LeftOut
 from brido.utils.paths import user_path
 from brido.work.running import HERE, Splits
 from brido.work.settings import RuntimeSettings
@@ -33,10 +37,8 @@ from brido.work.worker import Advance, MakeWorker, Result, Worker, Workers, mode
 class Request(NamedTuple):
     """What a source is asked for.
 
-    name: the source's key in `generation`.
-    settings: section `generation.NAME`, in the form of the source's method.
-    reading: how the checkpoint reads documents.
-    checkpoint: the folder of the model, there or not.
+    name: its key in `generation`. settings: section `generation.NAME`, in the form of its method.
+    reading: how the checkpoint reads. checkpoint: the folder of the model, there or not.
     documents: those of each split.
     """
 
@@ -51,10 +53,8 @@ class Request(NamedTuple):
 class SourcePlan(NamedTuple):
     """Who makes the candidates.
 
-    make_worker: makes workers (see `brido.work.running`) that answer a `DocumentPart` with rows of
-        the candidates table (id, candidates, search_scores, ended; `brido.tables.CANDIDATES`),
-        num_candidates candidates in each.
-    workers: how many of them, and where.
+    make_worker: makes workers that answer a `DocumentPart` with rows of the candidates table
+    (`brido.tables.CANDIDATES`), num_candidates candidates in each. workers: how many, and where.
     inputs: files and folders that the candidates depend on, besides the documents.
     """
 
@@ -168,9 +168,9 @@ def describe(request: Request, split: str, work: Splits) -> dict[str, Any]:
     }
     # Of a server: how its answers ended, and which models it says gave them.
     for name, count in sorted(totals.items()):
-        kind, colon, what = name.partition(": ")
+        about, colon, what = name.partition(": ")
         if colon:
-            description.setdefault(kind, {})[what] = count
+            description.setdefault(about, {})[what] = count
     return description
 
 
@@ -194,7 +194,67 @@ def notes(source: str, description: dict[str, Any]) -> Iterator[str]:
         vote_warning(source, count, size * count, description["not_ended"], distinct * count),
     )
     yield from (f"warning: {warning}" for warning in warnings if warning)
-    for kind in ("finish_reasons", "served_models"):
-        if kind in description:
-            counts = (f"{count:,} {name}" for name, count in description[kind].items())
-            yield f"{kind.replace('_', ' ')}: {', '.join(counts)}"
+    for about in ("finish_reasons", "served_models"):
+        if about in description:
+            counts = (f"{count:,} {name}" for name, count in description[about].items())
+            yield f"{about.replace('_', ' ')}: {', '.join(counts)}"
+
+
+def texts_problem(row: dict[str, Any]) -> str:
+    """What is wrong with the texts of a row of candidates in a user's file, or ""."""
+    if "candidates" not in row:
+        return f"the key `candidates` is missing. {keys_of(row)}"
+    candidates = row["candidates"]
+    if not isinstance(candidates, list):
+        return f"`candidates` is {kind(candidates)}, but must be a list of texts"
+    for place, text in enumerate(candidates, 1):
+        if not isinstance(text, str):
+            return f"`candidates` must be texts: candidate {place} is {kind(text)}"
+    return ""
+
+
+def read_candidates(
+    path: Path, ids: list[str], num_candidates: int, source: str
+) -> list[dict[str, Any]]:
+    """Read the rows of a candidates table for `ids`, in their order.
+
+    The file is JSON lines or Parquet, which have lists. It has the columns id and
+    candidates (a list of exactly `num_candidates` texts), and may have ended (as many truth values;
+    true otherwise). Further ids and columns are passed over.
+    `source` is the name in `generation`.
+
+    Raises:
+        BridoError: the file is unreadable, an id is missing or twice there, or a row has another
+            number of candidates or values of ended (all problems named).
+    """
+    wrong, own, wanted = LeftOut(), Ids(), set(ids)
+    found: dict[str, dict[str, Any]] = {}
+    for row in read_rows(path):
+        name, values = id_text(row.values.get("id")) or "", row.values
+        fault = row.problem or own.fault(values.get("id"))
+        if not fault and name in wanted and not (fault := texts_problem(values)):
+            count, ended = len(values["candidates"]), values.get("ended")
+            ended = [True] * num_candidates if ended in (None, []) else ended
+            if count != num_candidates:
+                key = f"generation.{source}.num_candidates"
+                fault = f"`candidates` has {count} texts, not {num_candidates} ({key})"
+            elif not isinstance(ended, list) or [type(one) for one in ended] != [bool] * count:
+                fault = f"`ended` must be a list of {count} truth values"
+            found[name] = {
+                "id": name,
+                "candidates": values["candidates"],
+                "search_scores": [math.nan] * num_candidates,
+                "ended": ended,
+            }
+        if fault:
+            wrong.note(fault, f"{short(name)} ({row.place})" if name else row.place)
+        found.setdefault(name, {})
+    problems = [wrong.text()] if wrong else []
+    if missing := [name for name in ids if name not in found]:
+        problems.append(
+            f"{len(missing)} documents have no candidates: {some(missing)}. The file has the ids "
+            f"{some(list(found))}"
+        )
+    if problems:
+        raise BridoError.from_problems(f"{path} cannot be used as candidates:", problems)
+    return [found[name] for name in ids]

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from brido.candidates.files import texts_problem
+from brido.candidates.generate import texts_problem
 from brido.cli.shared import Function, choice_option
 from brido.utils.arguments import as_alpha
 from brido.utils.blank import is_blank

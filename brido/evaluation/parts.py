@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from brido.evaluation import Inputs
 from brido.evaluation.registry import find_metric
 from brido.tables import CORPUS, DECODED, evaluation_schema, has_facts
-from brido.tables.walk import Part, Table, walk
+from brido.tables.read import Part, Table, walk
 from brido.utils.errors import BridoError
 from brido.utils.progress import MakeProgress, quiet
 from brido.utils.sections import Section

@@ -81,7 +81,6 @@ class ConsensusReward:
         return rewards[first : first + len(texts)]
 
 
-@dataclass(frozen=True)
 class MetricReward:
     """A column of a metric (`brido.evaluation`) as the reward of each completion.
 
@@ -89,36 +88,25 @@ class MetricReward:
     a list of texts. Where lower is better the reward is the negative number. It is None where the
     metric measures nothing, and for a completion that would have no vote (see ConsensusReward).
 
-    measured: METRIC.COLUMN; settings: the metric's own section. BridoError: there is no such one.
-
     Example:
         >>> reward = MetricReward("mentions.unsupported")
         >>> reward(["a", "a"], ["So Ann won.", "So Bob won."], document=["So Ann ran."] * 2)
         [0.0, -1.0]
     """
 
-    measured: str
-    settings: Any = None
-    end_tokens: tuple[int, ...] | None = None
-
-    def __post_init__(self) -> None:
-        self._found()
-
-    def _found(self) -> tuple[Any, str, float]:
-        """The metric, its column's name, and the sign of the reward."""
+    def __init__(
+        self, measured: str, settings: Any = None, end_tokens: tuple[int, ...] | None = None
+    ) -> None:
+        """measured: METRIC.COLUMN; settings: the metric's own section. BridoError: unknown."""
         from brido.evaluation.registry import find_metric
         from brido.utils.arguments import check_choices
 
-        metric_name, _, name = self.measured.partition(".")
-        metric = find_metric(metric_name)
-        signs = {one.name: -1.0 if one.better == "lower" else 1.0 for one in metric.columns}
-        check_choices({"measured": (name, tuple(signs))})
-        return metric, name, signs[name]
-
-    @property
-    def __name__(self) -> str:
-        """What trainers call the reward in their logs."""
-        return self.measured
+        name, _, self.column = measured.partition(".")
+        self.metric, self.settings, self.end_tokens = find_metric(name), settings, end_tokens
+        self.__name__ = measured  # what trainers call it in their logs
+        better = {column.name: column.better for column in self.metric.columns}
+        check_choices({"measured": (self.column, tuple(better))})
+        self.sign = -1.0 if better[self.column] == "lower" else 1.0
 
     def __call__(
         self, prompts: Sequence[Any], completions: Sequence[Any], completion_ids: Ids = None,
@@ -132,10 +120,9 @@ class MetricReward:
         told = columns.get("reference") or [[]] * len(texts)
         references = [[own] if isinstance(own, str) else own or [] for own in told]
         inputs = Inputs([str(n) for n in range(len(texts))], columns["document"], texts, references)
-        metric, name, sign = self._found()
-        found = metric.measure(inputs, self.settings, runtime=RuntimeSettings())
-        values = [row[name] if text else None for row, text in zip(found.rows, texts, strict=True)]
-        return [None if value is None else 0.0 + sign * value for value in values]
+        rows = self.metric.measure(inputs, self.settings, runtime=RuntimeSettings()).rows
+        values = [row[self.column] if text else None for row, text in zip(rows, texts, strict=True)]
+        return [None if value is None else 0.0 + self.sign * value for value in values]
 
 
 def _voting(completions: Sequence[Any], ids: Ids, rules: Any, end_tokens: Any) -> list[str]:

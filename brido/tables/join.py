@@ -15,7 +15,17 @@ import pyarrow.compute as pc
 from brido.tables.documents import CandidateDocument as CandidateDocument
 from brido.tables.documents import Documents, similarity_size
 from brido.tables.fingerprint import content_hash
-from brido.tables.read import has_facts, open_table, read_batches, read_metadata
+from brido.tables.read import (
+    Part,
+    Table,
+    cut,
+    has_facts,
+    open_table,
+    other_documents,
+    read_batches,
+    read_metadata,
+    walk,
+)
 from brido.tables.schemas import (
     CORPUS,
     DECODED,
@@ -25,7 +35,6 @@ from brido.tables.schemas import (
     SUPPORT,
     similarity_schema,
 )
-from brido.tables.walk import Part, Table, cut, other_documents, walk
 from brido.utils.errors import BridoError, quoted
 
 

@@ -18,8 +18,7 @@ import pyarrow as pa
 from brido.tables import write_table
 from brido.utils.errors import BridoError
 from brido.utils.progress import Progress
-from brido.work.kept import Kept
-from brido.work.shards import Shards
+from brido.work.shards import Kept, Shards
 from brido.work.worker import (
     RUN_AGAIN,
     Advance,

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from brido.candidates.files import read_candidates
+from brido.candidates.generate import read_candidates
 from brido.utils.errors import BridoError
 
 ROWS = [{"id": f"d{number}", "candidates": ["One.", f"Two {number}."]} for number in range(3)]

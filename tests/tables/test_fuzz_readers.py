@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from brido import tables
-from brido.candidates.files import read_candidates
+from brido.candidates.generate import read_candidates
 from brido.cli.evaluate import read_inputs
 from brido.cli.rows import good_rows
 from brido.cli.score import row_problem, score_row

@@ -3,7 +3,7 @@
 from toy_workers import UNITS, Toy, behave
 
 from brido.tables import DECODED
-from brido.work import kept
+from brido.work import shards as kept
 from brido.work.running import Splits
 from brido.work.worker import Workers
 
