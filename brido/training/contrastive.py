@@ -73,12 +73,11 @@ class ContrastiveTask(Task):
         plan = UpdatePlan(len(self.documents), settings.batch_size, settings.epochs, settings.seed)
         self.plan = plan
         self.updates, self.updates_per_epoch = plan.updates, plan.updates_per_epoch
-        self.warmup = warmup_updates(settings.warmup_steps, self.updates)
         self.rate = partial(
             learning_rate,
             total=self.updates,
             highest=settings.learning_rate,
-            warmup=self.warmup,
+            warmup=warmup_updates(settings.warmup_steps, self.updates),
             schedule=settings.schedule,
         )
 
@@ -120,11 +119,6 @@ class ContrastiveTask(Task):
         return found | (self.generator(self.language) if self.generator else {})
 
     def warnings(self) -> Iterator[str]:
-        if self.warmup > self.updates:
-            yield (
-                f"{self.key}.warmup_steps: the warm-up ({self.warmup:,} updates) is longer than "
-                f"the run ({self.updates:,}): lower it, or train on more documents or epochs"
-            )
         step = max(1, len(self.documents) // LOOKED_AT)
         documents = [self.documents[place] for place in range(0, len(self.documents), step)]
         batches = self.batches
@@ -136,15 +130,10 @@ class ContrastiveTask(Task):
             )
 
     def problems(self) -> Iterator[str]:
-        if not self.documents:
+        if not self.documents or self.validation == []:
             yield (
-                "each document has fewer than two distinct candidates that can be elected, so "
-                "there is nothing to rank"
-            )
-        if self.validation is not None and not self.validation:
-            yield (
-                "each validation document has fewer than two distinct candidates that can be "
-                "elected"
+                "there is nothing to rank: each document of a split has fewer than two distinct "
+                "candidates that can be elected"
             )
         if self.settings.gold_weight and self.documents.unlabelled:
             yield (

@@ -10,7 +10,7 @@ what looks at a whole weight. Files hold whole weights: a run goes on with anoth
 processes, sharded or not.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import torch
@@ -48,14 +48,6 @@ class Parallel:
         self.accelerator, self.runtime = accelerator, runtime
         self.device, self.is_main = accelerator.device, accelerator.is_main_process
         self.index, self.count = accelerator.process_index, accelerator.num_processes
-
-    def warnings(self) -> Iterator[str]:
-        """Settings of `runtime` that do nothing."""
-        if self.runtime.fsdp and self.count == 1:
-            yield (
-                "runtime.fsdp has no effect, because there is only one process: start several "
-                "with BRIDO_LAUNCH"
-            )
 
     def prepare(self, loss: Loss, make_optimizer: MakeOptimizer) -> tuple[nn.Module, Optimizer]:
         """Put the model of `loss` on its device, and make the optimizer of what it trains."""

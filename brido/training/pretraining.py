@@ -56,7 +56,12 @@ def train_embedded(
     """
     if not pairs:
         raise BridoError("the training split is empty: the embedded model has nothing to learn")
-    tokenizer = _tokenizer(pairs, settings, work / "tokenizer.json")
+    file = work / "tokenizer.json"
+    longest = max(settings.max_source_tokens, settings.max_summary_tokens)
+    if not file.is_file():
+        texts = (text for pair in pairs for text in pair)
+        write_text(file, learn_tokenizer(texts, settings.tokenizer, settings.vocabulary_size))
+    tokenizer = tokenizer_of(file.read_text(encoding="utf-8"), longest)
     torch.manual_seed(settings.seed)
     model = build_model(settings, tokenizer)
     examples = encode(model, tokenizer, pairs, settings)
@@ -70,16 +75,6 @@ def train_embedded(
         "vocabulary": len(tokenizer),
         "loss": sum(state.last_losses) / len(state.last_losses),
     }
-
-
-def _tokenizer(
-    pairs: Sequence[Pair], settings: EmbeddedSettings, file: Path
-) -> PreTrainedTokenizerFast:
-    if not file.is_file():
-        texts = (text for pair in pairs for text in pair)
-        write_text(file, learn_tokenizer(texts, settings.tokenizer, settings.vocabulary_size))
-    longest = max(settings.max_source_tokens, settings.max_summary_tokens)
-    return tokenizer_of(file.read_text(encoding="utf-8"), longest)
 
 
 def encode(

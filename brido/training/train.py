@@ -61,7 +61,7 @@ def train(task: Task) -> TrainState:
 
 def _announce(task: Task, parallel: Parallel) -> None:
     """Say how long the run is and what may be wrong with it, before it costs anything."""
-    for warning in (*parallel.warnings(), *task.warnings()):
+    for warning in task.warnings():
         say(f"{task.name}: warning: {warning}")
     where = f"{f' on {parallel.count} processes' if parallel.count > 1 else ''}{parallel.note}"
     reached = max(task.rate(update) for update in range(1, task.updates + 1))
