@@ -167,14 +167,15 @@ def _problems(settings: Any, named: dict[str, tuple[Any, ...]], size: int) -> It
         known = all(type(token) is int and 0 <= token < size for token in found)
         if not known or (not found and name in ("eos_token_id", "pad_token_id")):
             yield (
-                f"generation_config.{name} = {quoted(found)}: tokens of the model, 0 to "
-                f"{size - 1}, are needed"
+                f"generation_config.{name} = {quoted(found)}: token ids are needed, whole numbers "
+                f"from 0 to {size - 1}"
             )
     penalty, words = settings.repetition_penalty, as_tuple(settings.bad_words_ids)
     if penalty is not None and not 0 < penalty < math.inf:
         yield f"generation_config.repetition_penalty = {penalty}: a number above 0 is needed"
     if any(len(as_tuple(word)) != 1 for word in words):
-        yield f"generation_config.bad_words_ids = {quoted(words)}: only single tokens can be banned"
+        listed = quoted(settings.bad_words_ids)
+        yield f"generation_config.bad_words_ids = {listed}: only single tokens can be banned"
     forced = named["forced_eos_token_id"]
     if len(forced) > 1 or not set(forced) <= set(named["eos_token_id"]):
         yield f"generation_config.forced_eos_token_id = {quoted(forced)} is not one of eos_token_id"

@@ -139,7 +139,7 @@ def test_a_pad_that_is_an_end_token_hides_nothing(name):
     texts[torch.arange(6) > lengths[..., None]] = EOS
     found = candidate_log_likelihood(model, ids, mask, texts, 0.0, lengths)
     assert_close(found, plain(model, ids, mask, texts, lengths), **EXACT)
-    with pytest.raises(ValueError, match=r"pad token \(2\)"):
+    with pytest.raises(ValueError, match="lengths must be"):
         candidate_log_likelihood(model, ids, mask, texts, 0.0)
 
 
