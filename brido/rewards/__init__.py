@@ -13,7 +13,7 @@ from typing import Any
 from brido.candidates.cleaning import clean
 from brido.rouge import similarity_matrix
 from brido.rouge.pairwise import Tokenizer
-from brido.utils.cleaning_rules import CLEANING_RULES, CleaningRule
+from brido.utils.arguments import CLEANING_RULES, CleaningRule
 from brido.vote.consensus import consensus_scores
 from brido.vote.signals import shuffled_scores
 
