@@ -101,10 +101,6 @@ CASES: list[tuple[Damage, tuple[str, ...], str]] = [
      ("vary", "guided"), "needs 16 other"),
     (changed(likelihood={"others": 16}), ("likelihood",),
      "likelihood.others: each document needs 16 other"),
-    (equal_candidates("train"), ("train", "vote"),
-     "each document has fewer than two distinct candidates"),
-    (equal_candidates("validation"), ("train", "vote"),
-     "there is nothing to rank"),
     # No base.
     (gone("data/checkpoints/base"), ("likelihood",), "base has no weights.*checkpoint@base"),
     (left_empty, ("train", "vote"), NO_BASE), (left_empty, ("vary", "short"), NO_BASE),

@@ -18,7 +18,6 @@ from brido.cli.score import row_problem, score_row
 from brido.corpus.files import FilesSource
 from brido.corpus.settings import FilesData, FilesSettings
 from brido.corpus.write import write_corpus
-from brido.tables.join import SplitTables, read_documents
 from brido.utils.errors import BridoError
 from brido.utils.outputs import json_line
 
@@ -177,4 +176,4 @@ def test_tables(tmp_path, data):
     quietly(tables.read_rows, path, tables.SCORES, "score")
     quietly(tables.read_rows, path, None, "")
     quietly(tables.read_metadata, path, "score")
-    quietly(lambda: list(read_votes(SplitTables.at(tmp_path / "data", "train", (), "vote"))))
+    quietly(lambda: list(read_documents(tables_of_run, columns)))

@@ -1,6 +1,5 @@
 """Pairs of scored candidates, and the lines that hold them."""
 
-import math
 from collections import Counter
 from dataclasses import replace
 
