@@ -176,4 +176,6 @@ def test_tables(tmp_path, data):
     quietly(tables.read_rows, path, tables.SCORES, "score")
     quietly(tables.read_rows, path, None, "")
     quietly(tables.read_metadata, path, "score")
+    columns = ["document", "candidates", "scores", "order"]
+    tables_of_run = SplitTables.at(tmp_path / "data", "train", (), "vote")
     quietly(lambda: list(read_documents(tables_of_run, columns)))
