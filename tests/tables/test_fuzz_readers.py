@@ -18,6 +18,7 @@ from brido.cli.score import row_problem, score_row
 from brido.corpus.files import FilesSource
 from brido.corpus.settings import FilesData, FilesSettings
 from brido.corpus.write import write_corpus
+from brido.tables.join import SplitTables, read_documents
 from brido.utils.errors import BridoError
 from brido.utils.outputs import json_line
 
