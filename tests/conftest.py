@@ -22,7 +22,7 @@ ROOT = Path(__file__).parent.parent
 # They have tests of minutes, and begin first: at the end no process is left alone with one.
 LONG = (
     "cli/test_own_data.py", "test_readme.py", "test_pipeline.py", "stages/test_hub_end_to_end.py",
-    "test_ranges.py", "experiments/test_study.py", "test_kills.py", "test_wheel.py",
+    "experiments/test_study.py", "test_kills.py", "test_wheel.py",
     "tables/test_fuzz_readers.py", "test_bad_inputs.py",
 )  # fmt: skip
 # How long an example takes says something of the machine, and nothing of the code.

@@ -55,14 +55,6 @@ ROOMS = {
 }  # fmt: skip
 # Command lines over the library; they may import any room.
 COMMANDS = {"cli", "__main__"}
-# No files, tokenizers or hubs, and nothing that a pipeline is made of: arrays, texts and tensors.
-PURE = ("vote/consensus.py", "rouge", "search", "likelihood", "training/loss.py")
-IMPURE_MODULES = {
-    "io", "os", "pathlib", "shutil", "tempfile", "pandas", "pyarrow", "safetensors", "datasets",
-    "huggingface_hub", "tokenizers", "transformers", "openai",
-}  # fmt: skip
-IMPURE_ROOMS = {"corpus", "settings", "tables", "work", "world"}
-IMPURE_UTILS = {"atomic", "files", "hub_errors", "outputs", "paths", "progress", "store"}
 # What every stage uses to read, write and speak. Results do not depend on it, so a changed error
 # message does not retrain a model: dvc.yaml leaves it out. Sections too: their values are params.
 PLUMBING = {"utils", "sections", "tables", "work", "settings"}
@@ -169,39 +161,6 @@ def test_no_circle_of_files():
 def test_nothing_in_brido_imports_a_stage():
     for path in modules(ROOT / "brido"):
         assert not {name for name in imports(path) if name.startswith("stages")}, path
-
-
-def impure(source: str) -> set[str]:
-    """What a pure file imports and should not."""
-    found = set()
-    for name in imported(source, types=False):
-        parts = name.split(".")
-        if parts[0] in IMPURE_MODULES:
-            found.add(parts[0])
-        elif parts[:2] == ["brido", "utils"] and {*parts[2:3]} & IMPURE_UTILS:
-            found.add(parts[2])
-        elif parts[0] == "brido" and {*parts[1:2]} & IMPURE_ROOMS:
-            found.add(parts[1])
-    return found
-
-
-def pure_files() -> list[Path]:
-    return [path for pure in PURE for path in modules(ROOT / "brido" / pure)]
-
-
-@pytest.mark.parametrize("path", pure_files(), ids=lambda path: str(path.relative_to(ROOT)))
-def test_pure_rooms_know_no_files_and_no_hugging_face(path):
-    source = path.read_text(encoding="utf-8")
-    assert not impure(source)
-    # The guard sees what is planted, at the top and inside a function.
-    for planted, name in (
-        ("import pathlib\n", "pathlib"),
-        ("from pathlib import Path\n", "pathlib"),
-        ("import transformers.models\n", "transformers"),
-        ("def late():\n    from brido.tables import CORPUS\n", "tables"),
-        ("from brido import work\n", "work"),
-    ):
-        assert impure(source + "\n" + planted) == {name}
 
 
 def metric_files() -> set[Path]:

@@ -79,15 +79,6 @@ def built(checkout: Path, folder: Path) -> Path:
     return found
 
 
-def test_the_same_files_give_the_same_wheel(wheel: Path, tmp_path: Path):
-    """In another folder and at another time (file modes are part of it)."""
-    (tmp_path / "checkout").mkdir()
-    checkout = copy_project(tmp_path / "checkout")
-    for path in checkout.rglob("*.py"):
-        os.utime(path, (1e9, 1e9))
-    assert built(checkout, tmp_path / "wheels").read_bytes() == wheel.read_bytes()
-
-
 def test_the_wheel_has_brido_alone_and_whole(checkout: Path, wheel: Path):
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
@@ -242,9 +233,3 @@ def test_summaries_are_written_with_torch_alone_and_no_dvc(tmp_path: Path):
     )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["summary"]
-
-
-def test_what_is_hidden_from_an_extra_is_what_others_bring():
-    assert {"torch", "pyarrow", "pydantic", "spacy", "ray", "pytest"} <= {*hidden("")}
-    assert not {"numpy", "numba", "nltk"} & {*hidden("")}
-    assert {"openai", "spacy", "dvc"} <= {*hidden("torch")}
