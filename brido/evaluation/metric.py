@@ -132,15 +132,6 @@ class Inputs:
                 f"not {sizes}"
             )
 
-    def require_facts(self, metric: str) -> Sequence[Sequence[dict[str, Any]]]:
-        """The facts of the documents; raises BridoError if the corpus has none."""
-        if self.facts is None:
-            raise BridoError(
-                f"evaluation.metrics: {metric} needs the column `facts` of the embedded world, and "
-                f"this corpus lacks it: remove {metric}, or write qafacteval or geval in its place"
-            )
-        return self.facts
-
 
 @dataclass(frozen=True)
 class Evaluation:
@@ -251,6 +242,11 @@ class Metric:
             ValueError: the metric broke its declaration: other columns, or other rows than inputs.
         """
         inputs.check()
+        if self.needs_facts and inputs.facts is None:
+            raise BridoError(
+                f"evaluation.metrics: {self.name} needs the column `facts` of the embedded world, "
+                f"which this corpus lacks: write qafacteval or geval in place of {self.name}"
+            )
         extra = (runtime,) if self.needs_runtime else ()
         result = self.evaluate(inputs, settings or self.settings(), progress, *extra)
         if not len(result.rows) == len(result.details) == len(inputs.ids):

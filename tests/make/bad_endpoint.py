@@ -12,7 +12,6 @@ import json
 import random
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -76,7 +75,6 @@ class BadEndpoint:
     requests: list[dict[str, Any]] = field(default_factory=list)
     headers: list[str] = field(default_factory=list)
     times: list[float] = field(default_factory=list)
-    answered: Counter = field(default_factory=Counter)
 
     def __enter__(self) -> "BadEndpoint":
         self._random = random.Random(self.seed)
@@ -100,14 +98,6 @@ class BadEndpoint:
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}/v1"
-
-    def die(self) -> None:
-        """Refuse connections and cut the open ones, until `live`."""
-        self._call(self._shut())
-
-    def live(self) -> None:
-        """Serve again, on the same port."""
-        self._call(self._open())
 
     async def _open(self) -> None:
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", self.port)
@@ -170,8 +160,6 @@ class BadEndpoint:
             await asyncio.sleep(self.stall_seconds)
         content = self._completion(body)
         await self._send(writer, trouble, content)
-        if trouble in {"", "twice", "stall"}:
-            self.answered[question, body.get("seed")] += 1
 
     async def _send(self, writer: asyncio.StreamWriter, trouble: str, content: bytes) -> None:
         if trouble in {"drop", "stall"}:

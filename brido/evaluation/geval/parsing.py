@@ -82,8 +82,9 @@ def read_marks(text: str, criteria: Sequence[str], ending: str = "stop") -> dict
 def _objects(text: str) -> list[dict[str, Any]]:
     """The JSON objects that stand by themselves on their lines; none behind one without an end."""
     decoder, found, position, broken = json.JSONDecoder(), [], 0, 0
+    text += "\n"
     while position < len(text):
-        end = _line_end(text, position)
+        end = text.index("\n", position)
         line = text[position:end]
         start = end - len(line.lstrip())
         if text[start : start + 1] in {"{", "["}:
@@ -95,16 +96,11 @@ def _objects(text: str) -> list[dict[str, Any]]:
                     # What follows may stand inside of it.
                     return []
             else:
-                end = _line_end(text, stop)
+                end = text.index("\n", stop)
                 if isinstance(value, dict) and not text[stop:end].strip():
                     found.append({str(key).strip().lower(): own for key, own in value.items()})
         position = end + 1
     return found
-
-
-def _line_end(text: str, position: int) -> int:
-    found = text.find("\n", position)
-    return len(text) if found < 0 else found
 
 
 def _in_objects(
@@ -130,13 +126,15 @@ def _in_objects(
 def _lines(text: str, cut: bool) -> list[re.Match[str]]:
     """The lines that hold a name and a number alone; not the last one where the text was cut."""
     lines = text.split("\n")
-    short = [line for line in (lines[:-1] if cut else lines) if len(line) <= _LONGEST_LINE]
-    return [match for line in short if (match := _LINE.fullmatch(_plain(line)))]
+    found = [_match(_LINE, line) for line in (lines[:-1] if cut else lines)]
+    return [match for match in found if match]
 
 
-def _plain(text: str) -> str:
-    """A text without decoration, its white space single."""
-    return " ".join(_DECORATION.sub(" ", text).split())
+def _match(pattern: re.Pattern[str], line: str) -> re.Match[str] | None:
+    """The match of a whole line without its decoration, its white space single."""
+    if len(line) > _LONGEST_LINE:
+        return None
+    return pattern.fullmatch(" ".join(_DECORATION.sub(" ", line).split()))
 
 
 def _in_lines(lines: Sequence[re.Match[str]], names: Sequence[str], criterion: str) -> Mark | None:
@@ -148,7 +146,7 @@ def _in_lines(lines: Sequence[re.Match[str]], names: Sequence[str], criterion: s
 
 def _number(text: str, criterion: str) -> Mark | None:
     """The mark that a text consists of; None if it has anything else."""
-    match = _VALUE.fullmatch(_plain(text)) if len(text) <= _LONGEST_LINE else None
+    match = _match(_VALUE, text)
     return None if match is None else _of_match(match, criterion)
 
 

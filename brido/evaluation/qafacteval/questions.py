@@ -134,14 +134,14 @@ class _DecoderStep:
         self.mask = source.ne(padding).long()
         with torch.no_grad():
             self.encoded = model.get_encoder()(source, attention_mask=self.mask)[0]
-        self.items = torch.arange(len(source), device=source.device)
         self.cache: Any = EncoderDecoderCache(
             DynamicCache(config=model.config), DynamicCache(config=model.config)
         )
 
     def __call__(self, tokens: torch.Tensor, parents: torch.Tensor | None) -> torch.Tensor:
         if parents is not None:
-            self._reorder(parents)
+            self.cache.reorder_cache(parents)
+            self.encoded, self.mask = self.encoded[parents], self.mask[parents]
         output = self.model(
             attention_mask=self.mask,
             encoder_outputs=BaseModelOutput(last_hidden_state=self.encoded),
@@ -150,12 +150,3 @@ class _DecoderStep:
             use_cache=True,
         )
         return output.logits[:, -1].log_softmax(dim=-1)
-
-    def _reorder(self, parents: torch.Tensor) -> None:
-        self.cache.self_attention_cache.reorder_cache(parents)
-        items = self.items[parents]
-        # Beams of one item share their source: it moves only when items leave or beams appear.
-        if len(items) != len(self.items) or not torch.equal(items, self.items):
-            self.cache.cross_attention_cache.reorder_cache(parents)
-            self.encoded, self.mask = self.encoded[parents], self.mask[parents]
-            self.items = items
