@@ -8,7 +8,7 @@ import asyncio
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from brido.endpoint.answers import Answer, Question
@@ -25,28 +25,22 @@ _PAUSE = 8.0
 _MOST_FAILURES = 10
 
 
+@dataclass(eq=False)
 class Asking:
-    """One run against one server. Use `run` once."""
+    """One run against one server. Use `run` once. `advance(1)` is called for an answer."""
 
-    def __init__(
-        self,
-        runtime: EndpointRuntime,
-        section: str,
-        store: AnswerStore,
-        budget: Budget,
-        report: Report,
-        advance: Callable[[int], None],
-    ) -> None:
-        """`advance(1)` is called for an answer; errors name `section`."""
-        self._runtime, self._section = runtime, section
-        self._store, self._budget, self._report = store, budget, report
-        self._advance = advance
-        # Why no further call starts.
-        self._stop: BridoError | None = None
-        self._waits = False
-        # Answers that are not on the disk yet, and who may write.
-        self._rows: list[tuple[Question, Answer]] = []
-        self._disk = asyncio.Lock()
+    runtime: EndpointRuntime
+    section: str
+    store: AnswerStore
+    budget: Budget
+    report: Report
+    advance: Callable[[int], None]
+    # Why no further call starts, and whether it was said that a server is waited for.
+    _stop: BridoError | None = None
+    _waits: bool = False
+    # Answers that are not on the disk yet, and who may write.
+    _rows: list[tuple[Question, Answer]] = field(default_factory=list)
+    _disk: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def run(self, questions: Sequence[Question]) -> None:
         """Ask all questions and commit every answer; nothing is returned, the store has them.
@@ -70,14 +64,14 @@ class Asking:
     async def _run(self, questions: Sequence[Question]) -> None:
         asyncio.get_running_loop().set_exception_handler(_report_error)
         self._last_answer, self._number = time.monotonic(), len(questions)
-        self._server = Server(self._runtime, self._section, self._report.attempted)
+        self._server = Server(self.runtime, self.section, self.report.attempted)
         shared = iter(questions)
-        workers = [self._work(shared) for _ in range(self._runtime.max_concurrency)]
+        workers = [self._work(shared) for _ in range(self.runtime.max_concurrency)]
         try:
             ends = await asyncio.gather(*workers, return_exceptions=True)
         finally:
             # After Ctrl-C too: answers that a stopped worker was about to commit.
-            self._store.append(self._rows)
+            self.store.append(self._rows)
             await self._server.client.close()
         for end in (*ends, self._stop):
             if isinstance(end, Exception):
@@ -97,10 +91,10 @@ class Asking:
 
     async def _ask(self, question: Question) -> None:
         """Ask one question until it is answered or given up."""
-        if reached := self._budget.reached(question.characters):
+        if reached := self.budget.reached(question.characters):
             raise BridoError(
-                f"{self._section}: {self._runtime.section}.{reached} is reached: {self._budget}. "
-                f"{self._report.answers:,} of the {self._number:,} answers that were missing came "
+                f"{self.section}: {self.runtime.section}.{reached} is reached: {self.budget}. "
+                f"{self.report.answers:,} of the {self._number:,} answers that were missing came "
                 "and are kept: raise the budget to go on"
             )
         started = time.monotonic()
@@ -110,11 +104,11 @@ class Asking:
             except CallFailed as failure:
                 if failure.overloaded:
                     self._check_silence(str(failure))
-                patient = time.monotonic() - started < self._runtime.patience_seconds
+                patient = time.monotonic() - started < self.runtime.patience_seconds
                 if not (failure.overloaded and patient):
                     self._give_up(question, str(failure))
                     return
-                await asyncio.sleep(min(_PAUSE, self._runtime.patience_seconds))
+                await asyncio.sleep(min(_PAUSE, self.runtime.patience_seconds))
             else:
                 await self._keep(question, answer)
                 return
@@ -126,33 +120,33 @@ class Asking:
         the list until they are written: writing them twice changes nothing.
         """
         self._last_answer = time.monotonic()
-        self._report.count(answer)
-        self._budget.count(question.characters, answer)
+        self.report.count(answer)
+        self.budget.count(question.characters, answer)
         self._rows.append((question, replace(answer, received=time.time())))
-        self._advance(1)
+        self.advance(1)
         async with self._disk:
             if rows := self._rows[:]:
-                await asyncio.to_thread(self._store.append, rows)
+                await asyncio.to_thread(self.store.append, rows)
                 del self._rows[: len(rows)]
-        if self._budget.limited and not (answer.prompt_tokens or answer.refused):
+        if self.budget.limited and not (answer.prompt_tokens or answer.refused):
             raise BridoError(
-                f"{self._section}: {self._runtime.section} sets a budget (max_cost, max_tokens), "
+                f"{self.section}: {self.runtime.section} sets a budget (max_cost, max_tokens), "
                 "but the server does not report tokens: remove the budget, or use another server"
             )
 
     def _give_up(self, question: Question, said: str) -> None:
         """Leave a question out; BridoError if nothing but failures came."""
-        self._report.give_up(said)
-        if self._report.given_up >= _MOST_FAILURES and not self._report.answers:
-            advice = self._report.way_out(self._section, question.model.parameters)
-            raise BridoError(f"{self._section}: every call fails ({said}). {advice}")
+        self.report.give_up(said)
+        if self.report.given_up >= _MOST_FAILURES and not self.report.answers:
+            advice = self.report.way_out(self.section, question.model.parameters)
+            raise BridoError(f"{self.section}: every call fails ({said}). {advice}")
 
     def _check_silence(self, said: str) -> None:
         """Say once that a server is waited for; BridoError if it is silent for patience_seconds."""
-        silent, server = time.monotonic() - self._last_answer, self._runtime.section
-        if silent > self._runtime.patience_seconds:
+        silent, server = time.monotonic() - self._last_answer, self.runtime.section
+        if silent > self.runtime.patience_seconds:
             raise BridoError(
-                f"{self._section}: the server has not answered for {silent:.0f} s (last: {said}). "
+                f"{self.section}: the server has not answered for {silent:.0f} s (last: {said}). "
                 "Answers so far are kept: run again to go on. Does a server run at "
                 f"{server}.base_url? A slow one needs a larger {server}.timeout_seconds or a "
                 f"smaller {server}.max_concurrency, one that starts a larger "
@@ -160,7 +154,7 @@ class Asking:
             )
         if not self._waits:
             self._waits = True
-            say(f"{self._section}: {said}: asking again ({server}.patience_seconds)")
+            say(f"{self.section}: {said}: asking again ({server}.patience_seconds)")
 
 
 def _report_error(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:

@@ -66,7 +66,7 @@ class Client:
         Raises:
             BridoError: the store cannot be used, or is not there and `runtime.replay` needs it.
         """
-        self._section, self._model, self._runtime = section, model, runtime
+        self.section, self._model, self.runtime = section, model, runtime
         self._answer_limit = answer_limit
         self.report = Report(runtime.section, runtime.replay)
         self.store = AnswerStore(store, must_exist=runtime.replay)
@@ -80,7 +80,7 @@ class Client:
         self.store.close()
         if self.report.calls:
             paid = self.budget.described(self.report.prompt_tokens, self.report.answer_tokens)
-            say(f"{self._section}: {self.report}; now {paid}; in the store: {self.budget}")
+            say(f"{self.section}: {self.report}; now {paid}; in the store: {self.budget}")
 
     def plan(self, prompts: Sequence[Prompt], samples: int) -> CallPlan:
         """Return the questions of a run, and which of them lack answers; see `CallPlan`."""
@@ -98,23 +98,21 @@ class Client:
             BridoError: nothing can be asked (key, model, a server that is silent for
                 `patience_seconds`), or the budget is reached; what was answered is kept.
         """
-        if self._runtime.dry_run:
+        if self.runtime.dry_run:
             raise DryRun(self._forecast(plan, likely_answer))
-        if self._runtime.replay or not plan.missing:
+        if self.runtime.replay or not plan.missing:
             return
         # The openai package takes a second to import, and a replay needs none.
         from brido.endpoint.asking import Asking
 
-        def waiting() -> None:
-            say(f"{self._section}: another run is asking {self._model.name}: waiting until it ends")
-
-        shown = progress(f"ask {self._model.name}", len(plan.missing), "answers")
-        with self.store.lock(f"openai {self._model.name}", waiting), shown as bar:
+        name = self._model.name
+        shown = progress(f"ask {name}", len(plan.missing), "answers")
+        why = f"{self.section}: another run is asking {name}"
+        with self.store.lock(f"openai {name}", why), shown as bar:
             # Another run may have paid for some of them meanwhile.
-            paid = self.store.usage(self._model)
-            self.budget = Budget(self._runtime, self._answer_limit, paid)
+            self.budget = Budget(self.runtime, self._answer_limit, self.store.usage(self._model))
             missing = [one for one in plan.missing if one.sample not in self.store.samples(one.key)]
-            how = (self._runtime, self._section, self.store, self.budget, self.report, bar.advance)
+            how = (self.runtime, self.section, self.store, self.budget, self.report, bar.advance)
             Asking(*how).run(missing)
 
     def answers(self, key: str, samples: int) -> dict[int, Answer]:

@@ -12,11 +12,12 @@ import contextlib
 import hashlib
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from brido.endpoint.answers import CUT, FILTERED, NO_ANSWER, Answer, AskedModel, Question, as_json
 from brido.utils.extras import extra
+from brido.utils.progress import say
 from brido.utils.store import Store
 
 with extra():
@@ -72,10 +73,10 @@ class AnswerStore(Store):
         self._writing = threading.Lock()
 
     @contextlib.contextmanager
-    def lock(self, name: str, waiting: Callable[[], None]) -> Iterator[None]:
+    def lock(self, name: str, why: str) -> Iterator[None]:
         """Hold `name` against every other opening of this store; a killed process releases it.
 
-        `waiting()` is called if another process holds it, before this one waits for it.
+        why: said if another process holds it and this one waits.
         """
         digest = hashlib.sha256(name.encode()).hexdigest()[:16]
         lock = FileLock(self.path.with_name(f"{self.path.name}.{digest}.lock"), mode=0o600)
@@ -83,7 +84,7 @@ class AnswerStore(Store):
             try:
                 lock.acquire(blocking=False)
             except Timeout:
-                waiting()
+                say(f"{why}: waiting until it ends")
                 lock.acquire()
         try:
             yield
@@ -96,13 +97,12 @@ class AnswerStore(Store):
         Raises:
             BridoError: they cannot be kept, as on a full disk.
         """
-        now = time.time()
         values = [
             (
                 *(question.key, question.sample, question.model.digest, answer.text),
                 *(answer.finish_reason, answer.refused, answer.served_model),
                 *(question.characters, answer.prompt_tokens, answer.answer_tokens),
-                answer.received or now,
+                answer.received or time.time(),
             )
             for question, answer in rows
         ]
