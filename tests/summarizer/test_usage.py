@@ -123,15 +123,6 @@ def test_guidance_is_the_models_unless_a_caller_says_otherwise(folder):
     assert writing_of(folder, without, guided=True).guidance == GuidanceSettings()
 
 
-def test_an_older_model_says_in_its_config_how_it_writes(folder):
-    config = folder / "config.json"
-    old = json.loads(config.read_text()) | {"num_beams": 3, "max_length": 9, "min_length": 2}
-    config.write_text(json.dumps(old))
-    (folder / "generation_config.json").unlink()
-    search = writing_of(folder, usage_in(folder, {"min_length": 4})).search
-    assert (search.num_beams, search.max_length, search.min_length) == (3, 9, 4)
-
-
 def test_candidates_are_diverse_beams(folder):
     search = writing_of(folder, Usage(), candidates=6).search
     assert (search.num_beams, search.num_beam_groups, search.returned) == (6, 6, 6)

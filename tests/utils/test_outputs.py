@@ -124,11 +124,3 @@ def test_data_are_utf8_on_a_terminal_that_is_not(folder):
     done = shell("score in.jsonl", PYTHONIOENCODING="ascii")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["candidates"] == texts["candidates"]
-
-
-@pytest.mark.parametrize("environment", [{"COLUMNS": "0"}, {"PYTHONIOENCODING": "ascii"}])
-def test_no_terminal_is_a_traceback(environment, monkeypatch):
-    monkeypatch.chdir(ROOT)
-    done = shell("options pairwise", **environment)
-    assert done.returncode == 0
-    assert "pairwise.combination" in done.stdout

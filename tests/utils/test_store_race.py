@@ -11,30 +11,22 @@ pytestmark = pytest.mark.slow
 ROUNDS, PROCESSES = 30, 6
 
 
-def open_at(path, moment, found):
-    while time.time() < moment:
-        pass
-    try:
-        ResultStore(path)
-        found.put("")
-    except Exception as error:
-        found.put(str(error))
-
-
 def open_all(paths, first, found):
     for number, path in enumerate(paths):
-        open_at(path, first + number / 10, found)
+        while time.time() < first + number / 10:
+            pass
+        try:
+            ResultStore(path)
+            found.put("")
+        except Exception as error:
+            found.put(str(error))
 
 
 def test_all_of_them_open_it(tmp_path):
     context = multiprocessing.get_context("spawn")
-    found = context.Queue()
-    paths = [tmp_path / f"{number}.sqlite" for number in range(ROUNDS)]
-    # Until then all have started.
-    first = time.time() + 10
-    started = [
-        context.Process(target=open_all, args=(paths, first, found)) for _ in range(PROCESSES)
-    ]
+    found, paths = context.Queue(), [tmp_path / f"{number}.sqlite" for number in range(ROUNDS)]
+    arguments = (paths, time.time() + 10, found)  # until then all have started
+    started = [context.Process(target=open_all, args=arguments) for _ in range(PROCESSES)]
     for process in started:
         process.start()
     assert {found.get(timeout=120) for _ in range(PROCESSES * ROUNDS)} == {""}
