@@ -25,7 +25,7 @@ from brido.tables import CANDIDATES, GROUPED_CANDIDATES
 from brido.utils.errors import BridoError, short, some
 from brido.utils.files import read_rows
 from brido.utils.ids import Ids, id_text
-from brido.utils.json_lines import keys_of, kind
+from brido.utils.json_lines import texts_problem
 from brido.utils.left_out import LeftOut
 from brido.utils.paths import user_path
 from brido.work.running import HERE, Splits
@@ -198,19 +198,6 @@ def notes(source: str, description: dict[str, Any]) -> Iterator[str]:
         if about in description:
             counts = (f"{count:,} {name}" for name, count in description[about].items())
             yield f"{about.replace('_', ' ')}: {', '.join(counts)}"
-
-
-def texts_problem(row: dict[str, Any]) -> str:
-    """What is wrong with the texts of a row of candidates in a user's file, or ""."""
-    if "candidates" not in row:
-        return f"the key `candidates` is missing. {keys_of(row)}"
-    candidates = row["candidates"]
-    if not isinstance(candidates, list):
-        return f"`candidates` is {kind(candidates)}, but must be a list of texts"
-    for place, text in enumerate(candidates, 1):
-        if not isinstance(text, str):
-            return f"`candidates` must be texts: candidate {place} is {kind(text)}"
-    return ""
 
 
 def read_candidates(

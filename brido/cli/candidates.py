@@ -6,11 +6,11 @@ from typing import Any
 
 import click
 
-from brido.candidates.generate import texts_problem
 from brido.cli.shared import Function, choice_option
 from brido.utils.arguments import as_alpha
 from brido.utils.blank import is_blank
 from brido.utils.errors import ArgumentError, quoted
+from brido.utils.json_lines import texts_problem
 from brido.utils.progress import say
 from brido.utils.text import unseen_share, unseen_warning
 

@@ -69,3 +69,16 @@ def holds_half_pair(value: Any) -> bool:
 def is_number(value: Any) -> bool:
     """Whether a JSON value is a finite number that a float holds; true and false are none."""
     return type(value) in (int, float) and abs(value) < 1e300
+
+
+def texts_problem(row: dict[str, Any]) -> str:
+    """What is wrong with the texts of a row of candidates in a user's file, or ""."""
+    if "candidates" not in row:
+        return f"the key `candidates` is missing. {keys_of(row)}"
+    candidates = row["candidates"]
+    if not isinstance(candidates, list):
+        return f"`candidates` is {kind(candidates)}, but must be a list of texts"
+    for place, text in enumerate(candidates, 1):
+        if not isinstance(text, str):
+            return f"`candidates` must be texts: candidate {place} is {kind(text)}"
+    return ""
