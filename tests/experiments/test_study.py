@@ -52,16 +52,6 @@ def test_a_plan_has_each_run_once_and_its_rows_are_of_its_settings(name):
     study.check_settings(found)
 
 
-def test_the_default_s_plan_adds_arms_to_the_default_and_changes_nothing_else():
-    found = plan.read_plan(PLANS / "default.yaml")
-    assert [run.seed for run in found.runs] == list(range(30, 40))
-    own, shipped = found.runs[0].settings, plan.settings_of(plan.read_preset("default"), "")
-    changed = {
-        key.split(".")[0] for key in own.keys() | shipped.keys() if own.get(key) != shipped.get(key)
-    }
-    assert changed <= {"tuned", "evaluation", "pool"}
-
-
 def test_a_plan_s_unknown_key_and_impossible_value_are_named(tmp_path):
     with pytest.raises(BridoError, match="scoring.alpah"):
         plan.read_plan(write_plan(tmp_path, changes={"scoring.alpah": 1}))

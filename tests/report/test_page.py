@@ -146,10 +146,3 @@ def test_who_wrote_a_candidate_travels_where_there_is_something_to_tell():
     assert [(one["source"], one["votes"], one["eligible"]) for one in told] == [
         ("big", 1, 1), ("base", 1, 0), ("base", 0, 0), ("big", 1, 1),
     ]  # fmt: skip
-
-
-def test_the_table_of_sources_is_text():
-    html = page_of([document()], sources=[["source", "elected"], [HOSTILE, "1.0 %"]])
-    assert "1.0 %" in html
-    assert HOSTILE not in html
-    assert "Sources of the candidates" not in page_of([document()], sources=())

@@ -1,24 +1,7 @@
 """What the page and the tables say of a run's order: every part that has a weight."""
 
-import pytest
-
-from brido.report.settings_text import run_order, settings_text
+from brido.report.settings_text import settings_text
 from brido.settings.load import check_params
-from brido.vote.settings import ScoringSettings
-
-
-@pytest.mark.parametrize(
-    ("scoring", "parts"),
-    [
-        ({"information": 0.0, "alpha": 15}, {"15"}),
-        ({"information": 0.25, "support": 0.5}, {"information 0.25", "support 0.5"}),
-        ({"information": 0.25, "shuffle": True}, {"shuffled"}),
-    ],
-)
-def test_every_part_of_the_order_is_named(scoring, parts):
-    said = run_order(ScoringSettings(**scoring))
-    words = {"15", "information 0.25", "support 0.5", "shuffled"}
-    assert {word for word in words if word in said} == parts
 
 
 def test_what_each_system_changes_is_among_the_settings():

@@ -8,7 +8,6 @@ import small_project
 from bad_endpoint import BadEndpoint, plain_answer
 
 from brido.cli.main import main
-from brido.endpoint import DryRun
 from brido.settings.load import check_params
 from brido.summarizer.usage import Usage, write_usage
 from brido.tables import CORPUS, DECODED, read_metadata, read_rows
@@ -66,18 +65,6 @@ def test_every_document_is_asked_about_once_and_its_answer_is_cleaned(decoded):
     about = read_metadata(paths.decoded("chat", "test"), "")
     assert about["endpoint"]["prompt"] == PROMPT
     assert about["finish_reasons: stop"] == len(rows)
-
-
-def test_a_dry_run_counts_and_a_budget_stops(decoded):
-    with BadEndpoint() as server:
-        with pytest.raises(DryRun, match=r"calls to make:  7\b"):
-            decoded(server, {"dry_run": True})
-        assert not server.requests
-        with pytest.raises(
-            BridoError, match=r"variants\.chat\.endpoint: .*endpoints\.far\.max_tok"
-        ):
-            decoded(server, {"max_tokens": 200})
-    assert not paths.decoded("chat", "test").exists()
 
 
 def test_the_command_asks_about_new_documents_and_pays_once(decoded, tmp_path, capsys):

@@ -7,8 +7,8 @@ import small_project
 from small_project import GUIDED, assert_decoded, expected
 
 from brido.candidates.blocks import blocks
-from brido.tables import CANDIDATES, DECODED, read_metadata, read_rows
-from stages import generate, paths, vary
+from brido.tables import DECODED, read_metadata, read_rows
+from stages import paths, vary
 
 VARIANTS = {
     "guided": {"checkpoint": "base", "guidance": GUIDED},
@@ -68,17 +68,3 @@ def test_the_checkpoint_may_be_another_one_and_reads_as_it_does(project, monkeyp
     rows = summaries(monkeypatch, "zero_shot")
     wanted = [expected(number, system="other", limit=7)[0] for number in range(6)]
     assert [row["summary"] for row in rows] == wanted
-
-
-@pytest.mark.parametrize("method", ["diverse_beam", "sampling"])
-def test_guided_candidates_differ_from_unguided_ones(project, monkeypatch, method):
-    found = []
-    for guidance in (None, GUIDED):
-        project(generation={"method": method, "guidance": guidance})
-        monkeypatch.setattr(sys, "argv", ["stages.generate", "base"])
-        generate.main()
-        table = paths.candidates("base", "validation")
-        found.append([row["candidates"] for row in read_rows(table, CANDIDATES, "")])
-        assert read_metadata(table, "")["generation"]["guidance"] == guidance
-    assert found[0] != found[1]
-    assert {len(candidates) for rows in found for candidates in rows} == {4}
