@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -47,34 +48,27 @@ def read_inputs(
     return Inputs(*texts, found.get("facts"))
 
 
+@dataclass
 class Measurer:
-    """Rows of one metric.
+    """Rows of the metric of that name, from the tables of corpus and summaries.
 
-    Made from the metric's name, its settings, section runtime and the tables of corpus and
-    summaries; then see `brido.work.worker.MakeWorker`. `progress` shows what goes on inside a
-    part.
+    See `brido.work.worker.MakeWorker`. `progress` shows what goes on inside a part.
     """
 
-    def __init__(
-        self,
-        metric: str,
-        settings: Section,
-        runtime: RuntimeSettings,
-        corpus: Path,
-        decoded: Path,
-        device: str,
-        advance: Advance | None = None,
-        progress: MakeProgress = quiet,
-    ) -> None:
-        self._metric, self._settings = find_metric(metric), settings
-        self._runtime = runtime.model_copy(update={"device": device})
-        self._corpus, self._decoded = corpus, decoded
-        self._progress = progress
+    metric: str
+    settings: Section
+    runtime: RuntimeSettings
+    corpus: Path
+    decoded: Path
+    device: str
+    advance: Advance | None = None
+    progress: MakeProgress = quiet
 
     def __call__(self, rows: range) -> Result:
         """A row of the evaluation table for each document, and what the signature is made of."""
-        inputs = read_inputs(self._corpus, self._decoded, rows=rows)
-        found = self._metric.measure(inputs, self._settings, self._progress, self._runtime)
+        inputs = read_inputs(self.corpus, self.decoded, rows=rows)
+        runtime = self.runtime.model_copy(update={"device": self.device})
+        found = find_metric(self.metric).measure(inputs, self.settings, self.progress, runtime)
         table = [
             {
                 "id": identity,

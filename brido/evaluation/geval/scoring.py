@@ -8,7 +8,7 @@ from typing import Any
 
 from brido.endpoint import Answer
 from brido.evaluation.geval.criteria import CRITERIA, average, average_normalised
-from brido.evaluation.geval.parsing import Mark, Missing, read_marks
+from brido.evaluation.geval.parsing import Missing, read_marks
 from brido.utils.errors import BridoError, some
 
 
@@ -81,7 +81,16 @@ def score_document(
                     missing[mark.reason] += 1
                 else:
                     collected[criterion].append(mark)
-            written.append(_described(sample, criteria, answer.text, marks))
+            why = {name: mark.reason for name, mark in marks.items() if isinstance(mark, Missing)}
+            written.append(
+                {
+                    "sample": sample,
+                    "criteria": list(criteria),
+                    "text": answer.text,
+                    "marks": {name: mark for name, mark in marks.items() if name not in why},
+                    **({"missing": why} if why else {}),
+                }
+            )
     if missing:
         account.missing += missing
         account.missing_documents.append(name)
@@ -91,17 +100,3 @@ def score_document(
     row["average"], row["average_normalised"] = average(row), average_normalised(row)
     row["valid_answers"] = float(min(map(len, collected.values())))
     return row, {"answers": written}
-
-
-def _described(
-    sample: int, criteria: Sequence[str], text: str, marks: Mapping[str, Mark]
-) -> dict[str, Any]:
-    """One answer as the detail shows it: what the judge wrote and what was read from it."""
-    described: dict[str, Any] = {
-        "sample": sample,
-        "criteria": list(criteria),
-        "text": text,
-        "marks": {name: mark for name, mark in marks.items() if not isinstance(mark, Missing)},
-    }
-    missing = {name: mark.reason for name, mark in marks.items() if isinstance(mark, Missing)}
-    return described | ({"missing": missing} if missing else {})

@@ -136,7 +136,7 @@ class Reader:
         self._words: dict[str, list[int]] = {}
 
     def context(self, text: str) -> Context:
-        """The context of `text`, every word tokenised once; nothing can be asked of an empty one"""
+        """The context of `text`, every word tokenised once."""
         words = [match.span() for match in _WORD.finditer(text)]
         surface = [text[start:end] for start, end in words]
         if new := [word for word in dict.fromkeys(surface) if word not in self._words]:
