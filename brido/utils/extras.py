@@ -17,7 +17,7 @@ _TORCH = {
 _MORE = {
     *("datasets", "dvc", "matplotlib", "openai", "pandas", "ray", "rouge_score", "scipy", "spacy"),
 }
-# What each extra of pyproject.toml lets Python import, the smallest first; a test compares the two.
+# What each extra of pyproject.toml lets Python import, the smallest first.
 EXTRAS = {"torch": _TORCH, "all": _TORCH | _MORE}
 # What brido itself needs: missing only in a checkout whose environment is not active.
 _ALWAYS = {"click", "nltk", "numba", "numpy", "rich", "tqdm"}

@@ -106,15 +106,6 @@ def test_a_limit_on_files_is_a_sentence_and_the_old_file_stays(tmp_path):
     assert [item.name for item in tmp_path.iterdir()] == ["result"]
 
 
-@pytest.mark.parametrize("make", [atomic_file, atomic_folder])
-def test_a_users_own_temporary_names_are_left_alone(make, tmp_path):
-    mine = tmp_path / ".result.tmp"
-    mine.write_text("mine")
-    with make(tmp_path / "result") as temporary:
-        assert temporary != mine
-    assert mine.read_text() == "mine"
-
-
 def test_two_writers_of_a_path_do_not_meet(tmp_path):
     path = tmp_path / "result"
     with atomic_file(path) as first:

@@ -5,8 +5,6 @@ import json
 import re
 import subprocess
 import sys
-import tomllib
-from pathlib import Path
 
 import pytest
 from alone import environment
@@ -14,31 +12,8 @@ from alone import environment
 from brido.utils.errors import BridoError
 from brido.utils.extras import EXTRAS, MissingExtra, extra
 
-ROOT = Path(__file__).parents[2]
-# Of requirements whose module has another name.
-MODULES = {"protobuf": "google", "ruamel-yaml": "ruamel", "rouge-score": "rouge_score"}
-MODULES |= {"ruamel-yaml-clib": "ruamel"}
 SENTENCE = r"\w+ is not installed, and this part of brido needs it\. .*`pip install \"\.\[({})\]\"`"
 BEYOND = sorted(set().union(*EXTRAS.values()))
-
-
-def declared(name: str) -> set[str]:
-    """The modules that the extra brings, by pyproject.toml."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    modules = set()
-    for requirement in project["optional-dependencies"][name]:
-        package = re.match(r"[\w.-]+", requirement).group().replace(".", "-")
-        if package == "brido":
-            for inner in re.search(r"\[(.*)\]", requirement).group(1).split(","):
-                modules |= declared(inner)
-        else:
-            modules.add(MODULES.get(package, package))
-    return modules
-
-
-@pytest.mark.parametrize("name", EXTRAS)
-def test_the_table_is_that_of_pyproject(name):
-    assert EXTRAS[name] == declared(name)
 
 
 @pytest.mark.parametrize(
