@@ -7,8 +7,6 @@ from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
-from torch.nn.functional import pad
-from torch.nn.utils.rnn import pad_sequence
 from transformers import AutoModelForSeq2SeqLM, PreTrainedModel
 
 from brido.models.chats import pieces_of
@@ -145,18 +143,8 @@ class EncoderDecoder(Family):
     def encode(self, model: PreTrainedModel, sources: Sources) -> Tensor:
         """The encoder's states [B, S, D] of sources."""
         encoder: Any = model.get_encoder()
-        states: Tensor
-        if not hasattr(encoder, "set_attention_type"):
-            states = encoder(input_ids=sources.ids, attention_mask=sources.mask)[0]
-            return states
-        # BigBird takes a batch's last columns, pads or not, for tokens that all attend to, and
-        # stays in full attention behind a batch of short documents: each is read by itself.
-        rows = []
-        for ids, mask in zip(sources.ids, sources.mask, strict=True):
-            encoder.set_attention_type(encoder.config.attention_type)
-            rows.append(encoder(input_ids=ids[mask > 0][None])[0][0])
-        states = pad_sequence(rows, batch_first=True)
-        return pad(states, (0, 0, 0, sources.ids.shape[1] - states.shape[1]))
+        states: Tensor = encoder(input_ids=sources.ids, attention_mask=sources.mask)[0]
+        return states
 
 
 FAMILIES = (
@@ -186,7 +174,7 @@ def unknown_family(config: Any) -> EncoderDecoder:
         shares=False,
         projects=False,
         has_positions=positions,
-        # PEGASUS-X and BigBird-PEGASUS have PEGASUS's tokenizer.
+        # PEGASUS-X has PEGASUS's tokenizer.
         newline="<n>" if "pegasus" in model_type else None,
     )
 

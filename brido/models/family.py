@@ -19,12 +19,14 @@ FAMILIES: dict[str, Family] = {
     for family in module.FAMILIES
 }
 # Encoders fill in words that are left out, and read a text from both sides. The others look ahead
-# in a pass over whole texts, or keep no keys and values from step to step.
+# in a pass over whole texts, keep no keys and values from step to step, or read a document
+# otherwise behind others of its batch (BigBird).
 _ENCODERS = {*MODEL_FOR_MASKED_LM_MAPPING_NAMES}.difference(
     MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES
 )
 REFUSED = {
-    *_ENCODERS, "bert-generation", "fsmt", "openai-gpt", "prophetnet", "reformer", "xlm", "xlnet"
+    *_ENCODERS, "bert-generation", "bigbird_pegasus", "fsmt", "openai-gpt", "prophetnet",
+    "reformer", "xlm", "xlnet",
 }  # fmt: skip
 
 
@@ -44,8 +46,8 @@ def family_of(config: Any) -> Family:
     """
     if config.model_type in REFUSED:
         raise BridoError(
-            f"a {config.model_type} model, which does not write text token by token from earlier "
-            "tokens alone: choose a summarizer or a chat model"
+            f"a {config.model_type} model, which cannot be used: it does not write text token by "
+            "token from earlier tokens alone, or reads otherwise in a batch. Choose another one"
         )
     if config.model_type not in FAMILIES:
         decodes_alone = not getattr(config, "is_encoder_decoder", False)

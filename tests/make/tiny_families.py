@@ -23,7 +23,6 @@ _LED = {"max_encoder_position_embeddings": 64, "max_decoder_position_embeddings"
 # model_type: the prefix of its class names, that of its model, its settings.
 FAMILIES = {
     "bart": ("Bart", "ForConditionalGeneration", _BART | {"max_position_embeddings": 64}),
-    "bigbird_pegasus": ("BigBirdPegasus", "ForConditionalGeneration", _BART),
     "led": ("LED", "ForConditionalGeneration", _BART | _LED | {"attention_window": 4}),
     "longt5": ("LongT5", "ForConditionalGeneration", _T5 | {"local_radius": 4}),
     "m2m_100": ("M2M100", "ForConditionalGeneration", _BART),
