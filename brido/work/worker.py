@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.queues import SimpleQueue
-from typing import Any, Protocol
+from typing import Any
 
 import pyarrow as pa
 
@@ -27,13 +27,9 @@ from brido.work.settings import RayRuntime, RuntimeSettings
 Result = tuple[pa.RecordBatch | list[dict[str, Any]], dict[str, Any]]
 
 
-class Advance(Protocol):
-    """Is told of finished documents, and of tokens written about one that is not finished yet."""
-
-    def __call__(self, count: int, /, *, tokens: int = 0) -> None:
-        """Note `count` more documents and `tokens` more tokens."""
-
-
+# advance(count, tokens=0) is told of so many more documents, and of tokens written about one that
+# is not finished yet.
+Advance = Callable[..., None]
 # Of the errors of a worker that ends before its work does.
 RUN_AGAIN = (
     "finished shards are kept, run again to go on, with fewer workers (on a cluster: more "
