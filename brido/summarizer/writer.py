@@ -78,9 +78,15 @@ class SummaryWriter(Generator):
     _check: SummaryCheck | None = None
 
     def __call__(self, chunk: Sequence[Named], checked: bool | None = None) -> Result:
-        """Return a row for each document: its id and its `summary`, a Summary.
+        """Return a row for each document: its id and its `summary`, a Summary."""
+        summaries = self.write(chunk, checked)
+        return [
+            {"id": named.id, "summary": summary}
+            for named, summary in zip(chunk, summaries, strict=True)
+        ], {}
 
-        checked: None is as the settings say.
+    def write(self, chunk: Sequence[Named], checked: bool | None = None) -> list[Summary]:
+        """The summaries of a chunk, in its order; checked: None is as the settings say.
 
         Raises:
             BridoError: there are too few different documents for the guidance, or the check's model
@@ -112,8 +118,7 @@ class SummaryWriter(Generator):
         best = self._checked(documents, result.written) if checks else self._best(result.written)
         for place, document, own, share in zip(readable, texts, best, unread.values(), strict=True):
             summaries[place] = replace(described(document, own), cut=share)
-        rows = zip(chunk, summaries, strict=True)
-        return [{"id": named.id, "summary": summary} for named, summary in rows], {}
+        return summaries
 
     def _own(self, written: Written) -> Summary:
         """What the search found; its score is a sum over tokens to the power length_penalty."""

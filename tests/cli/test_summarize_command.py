@@ -296,7 +296,6 @@ def test_a_project_uses_its_choice_or_a_system_that_is_named(tmp_path, capsys):
         (["odd.jsonl", "--model", "M"], ["keys body_text", "--document-column"]),
         (["a.txt", "--model", "M", "--document-column", "body"], ["body", "document"]),
         (["a.txt", "--model", "M", "--guided"], ["guidance needs 4 other"]),
-        (["a.txt", "--model", "M", "--candidates", "4", "--num-beams", "2"], ["--num-beams", "4"]),
         (["a.txt", "--model", "M", "--resume"], ["--output"]),
         (["a.txt", "--model", "M", "-o", "empty"], ["must end in"]),
         (["a.txt", "--model", "M", "-o", "s.csv"], [".jsonl"]),

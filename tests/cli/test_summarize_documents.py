@@ -78,7 +78,7 @@ def test_stdin_is_rows_or_texts(monkeypatch):
 
 
 def test_an_array_without_objects_on_stdin_is_no_text(monkeypatch):
-    for content, words in ((json.dumps(TEXTS), "not a text: 7 .stdin item 1"), ("[]", "empty arr")):
+    for content, words in ((json.dumps(TEXTS), "not a text: 7 .stdin item 1"), ("[]", "no rows")):
         monkeypatch.setattr(sys, "stdin", stdin(content))
         with pytest.raises(BridoError, match=words):
             read()
@@ -166,7 +166,7 @@ def test_each_file_is_read_before_the_first_is_summarized(folder):
     _, *problems = str(error.value).splitlines()
     words = (
         "b.csv: .*keys id, words",
-        "c.csv .*Excel",
+        "c.csv .*not text in UTF-8",
         "d.csv has no rows",
         "e.txt .*line 2 .*xe9",
     )
