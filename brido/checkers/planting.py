@@ -13,14 +13,8 @@ from brido.checkers.mentions import capitalised_spans, placeholders, speakers_of
 from brido.checkers.numbers import known_numbers, numbers_of
 from brido.utils.text import split_sentences
 
-# Plain words for each kind of error, in the order of a table.
-KINDS = {
-    "swapped names": "two names or speakers of the document change places",
-    "changed number": "a number or date becomes another",
-    "invented name": "a name becomes one of another document",
-    "cut sentence": "the last sentence ends in its middle",
-    "other summary": "the summary is another document's",
-}
+# The kinds of errors, in the order of a table.
+KINDS = ("swapped names", "changed number", "invented name", "cut sentence", "other summary")
 
 
 def planted(
@@ -31,14 +25,14 @@ def planted(
     for index, (document, reference) in enumerate(zip(documents, references, strict=True)):
         rng = random.Random(f"{seed} {index}")
         other = rng.choice([place for place in range(len(documents)) if place != index])
-        made = {
-            "swapped names": _swapped(reference, names[index], rng),
-            "changed number": _changed(document, reference, rng),
-            "invented name": _invented(document, reference, names[other], rng),
-            "cut sentence": _cut(reference),
-            "other summary": references[other],
-        }
-        for kind, text in made.items():
+        made = (
+            _swapped(reference, names[index], rng),
+            _changed(document, reference, rng),
+            _invented(document, reference, names[other], rng),
+            _cut(reference),
+            references[other],
+        )
+        for kind, text in zip(KINDS, made, strict=True):
             if text is not None and text != reference:
                 yield index, kind, text
 

@@ -80,10 +80,9 @@ class Share:
 class Sensitivity:
     """What a check notices in these texts.
 
-    noticed: by kind, of the planted errors. unsupported: of untouched references, those in which
-    the check finds an error; of none where it has no threshold. not_whole: those that it calls cut,
-    looping or too long; of none where it does not ask. checked: those with a name or number to look
-    up.
+    noticed: by kind, of the planted errors. Of untouched references, unsupported: those in which it
+    finds an error (of none without a threshold), not_whole: those that it calls cut, looping or too
+    long (of none where it does not ask), checked: those with a name or number to look up.
     """
 
     noticed: dict[str, Share]
@@ -93,11 +92,7 @@ class Sensitivity:
 
     @property
     def answers(self) -> bool:
-        """Whether the check can tell good from bad here.
-
-        It calls at most a fifth of people's own summaries unsupported, and notices more than half
-        of the errors of some kind that matters.
-        """
+        """Whether the check can tell good from bad here: it does not refuse, and sees a kind."""
         return not self.refuses and any(self.sees(kind) for kind in THAT_MATTER)
 
     @property

@@ -59,8 +59,8 @@ def finding(metric: Metric, row: dict[str, float | None]) -> Finding | None:
     support = metric.support
     if support is None or (value := row[support.column]) is None:
         return None
-    lower = next(one.better for one in metric.columns if one.name == support.column) == "lower"
-    sign = -1 if lower else 1
+    column = next(one for one in metric.columns if one.name == support.column)
+    sign = -1 if column.better == "lower" else 1
     passes = None if support.threshold is None else sign * value >= sign * support.threshold
     whole = row[support.whole] if support.whole else None
     return Finding(sign * value, passes, None if whole is None else bool(whole))
