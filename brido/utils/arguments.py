@@ -66,7 +66,8 @@ def as_number(name: str, value: Any) -> float:
 
 def as_alpha(value: Any) -> float:
     """The reference's weight from 0; the texts `inf` and `.inf` of DVC and YAML are infinity."""
-    number = math.inf if value in ("inf", ".inf") else value
+    is_text = isinstance(value, str) and value.strip().lower().lstrip("+") in {"inf", ".inf"}
+    number = math.inf if is_text else value
     if isinstance(value, bool) or as_number("alpha", number) < 0:
         raise ArgumentError(
             f"alpha must be a number from 0, or inf for the reference alone, not {quoted(value)}"
