@@ -1,7 +1,6 @@
 """The one form of a line with candidates, and what the commands that read it share."""
 
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Any
 
 import click
@@ -9,18 +8,14 @@ import click
 from brido.cli.shared import Function, choice_option
 from brido.utils.arguments import as_alpha
 from brido.utils.blank import is_blank
-from brido.utils.errors import ArgumentError, quoted
+from brido.utils.errors import quoted
 from brido.utils.json_lines import texts_problem
 from brido.utils.progress import say
 from brido.utils.text import unseen_share, unseen_warning
 
 
 def candidates_problem(row: dict[str, Any], texts: Sequence[str] = ()) -> str:
-    """What is wrong with a row of candidates, or "".
-
-    A row has `candidates`, at least two texts, and may have id, document, reference, sources,
-    scores and order. texts: which of the keys of texts it needs.
-    """
+    """What is wrong with a row of candidates, or ""; texts: the keys of texts that it needs."""
     if problem := texts_problem(row):
         return problem
     if (size := len(row["candidates"])) < 2:
@@ -32,12 +27,9 @@ def candidates_problem(row: dict[str, Any], texts: Sequence[str] = ()) -> str:
 
 
 def _alpha(context: click.Context, option: click.Parameter, value: str) -> float:
-    number: str | float = value
-    with suppress(ValueError):  # .inf, as YAML writes it
-        number = float(value)
     try:
-        return as_alpha(number)
-    except ArgumentError as error:
+        return as_alpha(float(value))
+    except ValueError as error:
         raise click.BadParameter(str(error)) from None
 
 
@@ -71,11 +63,7 @@ def comparison_options(function: Function) -> Function:
 
 
 class CandidatesTold:
-    """Counts what a user should know about candidates, and says it at the end.
-
-    texts: how many candidates there were; unclean: how many hold more than a summary; unseen: how
-    many words ROUGE does not read.
-    """
+    """Counts candidates, those with more than a summary, and words that ROUGE does not read."""
 
     def __init__(self) -> None:
         self.texts = self.unclean = 0
@@ -83,7 +71,6 @@ class CandidatesTold:
 
     def add(self, candidates: Sequence[str]) -> None:
         """Count the candidates of a row."""
-        # The rules of cleaning import expressions that a command without candidates needs not.
         from brido.candidates.cleaning import clean
 
         self.texts += len(candidates)

@@ -8,11 +8,13 @@ from typing import Any
 
 import click
 import numpy as np
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
 
 from brido.cli.rows import good_rows
 from brido.cli.shared import Function, max_bad_option, output_options
 from brido.utils.blank import is_blank
-from brido.utils.errors import BridoError, parsing
+from brido.utils.errors import BridoError
 from brido.utils.ids import Ids, id_text
 from brido.utils.json_lines import kind
 from brido.utils.outputs import STDOUT, check_output, json_line, output_text
@@ -23,27 +25,18 @@ _SAMPLES, _CONFIDENCE = 1000, 0.95
 
 def metric_options(function: Function) -> Function:
     """Add METRIC, FILE and the options of its settings."""
-    for option in (
-        click.option(
-            "--dry-run", is_flag=True, help="Count calls, tokens and cost; send no request."
-        ),
-        click.option(
-            "-S",
-            "--set",
-            "changes",
-            multiple=True,
-            metavar="KEY=VALUE",
-            help="Change a key of evaluation.METRIC or runtime. A name alone is a key of the "
-            "metric, else of runtime.endpoint. Repeatable.",
-        ),
-        click.option(
-            "--params", type=click.Path(path_type=Path), help="A params.yaml with these settings."
-        ),
-        click.argument("file", default="-"),
-        click.argument("metric"),
-    ):
-        function = option(function)
-    return function
+    dry = click.option("--dry-run", is_flag=True, help="Count calls and cost; send no request.")
+    change = click.option(
+        "-S",
+        "--set",
+        "changes",
+        multiple=True,
+        metavar="KEY=VALUE",
+        help="Change a key of evaluation.METRIC or runtime. A name alone is a key of the metric, "
+        "else of runtime.endpoint. Repeatable.",
+    )
+    file, metric = click.argument("file", default="-"), click.argument("metric")
+    return metric(file(change(dry(function))))
 
 
 @click.command("evaluate")
@@ -51,15 +44,9 @@ def metric_options(function: Function) -> Function:
 @max_bad_option
 @output_options("Also write a line for each row (.jsonl or .jsonl.gz; -: stdout).")
 def command(
-    metric: str,
-    file: str,
-    params: Path | None,
-    changes: tuple[str, ...],
-    dry_run: bool,
-    max_bad: float,
-    output: Path | None,
-    force: bool,
-) -> None:
+    metric: str, file: str, changes: tuple[str, ...], dry_run: bool,
+    max_bad: float, output: Path | None, force: bool,
+) -> None:  # fmt: skip
     """Measure the summaries in FILE (default: stdin) by METRIC, and print means with intervals.
 
     METRIC is a name of evaluation.metrics in params.yaml: rouge, mentions, extractiveness,
@@ -76,7 +63,7 @@ def command(
 
     check_output(output, force)
     declared = find_metric(metric)
-    settings, runtime = read_settings(metric, params, changes, dry_run)
+    settings, runtime = read_settings(metric, changes, dry_run)
     inputs = read_inputs(file, max_bad)
     try:
         found = declared.measure(inputs, settings, Progress, runtime)
@@ -92,10 +79,8 @@ def command(
     tell(f"signature: {json.dumps(found.signature, ensure_ascii=False)}")
 
 
-def read_settings(
-    metric: str, params: Path | None, changes: Sequence[str], dry_run: bool = False
-) -> tuple[Any, Any]:
-    """The metric's section and section runtime: of a file or the defaults, with KEY=VALUE changes.
+def read_settings(metric: str, changes: Sequence[str], dry_run: bool = False) -> tuple[Any, Any]:
+    """The metric's section and section runtime: the defaults with KEY=VALUE changes.
 
     Raises:
         BridoError: an unknown key, a value of the wrong kind (all of them named), or a dry run of a
@@ -103,41 +88,30 @@ def read_settings(
     """
     from brido.endpoint.settings import EndpointRuntime
     from brido.evaluation.registry import find_metric
-    from brido.settings.load import check_params, load_params, read_yaml
+    from brido.settings.load import check_params
     from brido.settings.presets import merge
 
-    if params is not None:
-        load_params(params)
-    if wrong := [change for change in changes if "=" not in change]:
-        # They are not shown: one may be a key of the server.
-        raise BridoError(f"{len(wrong)} of the -S are not KEY=VALUE: write -S model=NAME")
     declared = find_metric(metric)
     if dry_run and not declared.whole:
         raise BridoError(f"--dry-run: {metric} asks no server, so there is nothing to count")
-    changes = [*changes, *["dry_run=true"] * dry_run]
     own = declared.settings.model_fields
-    raw: dict[str, Any] = read_yaml(params) if params else {}
-    for change in changes:
-        name, _, value = change.partition("=")
+    raw: dict[str, Any] = {}
+    for change in [*changes, *["dry_run=true"] * dry_run]:
+        name, equals, value = change.partition("=")
+        if not equals:  # it is not shown: it may be a key of the server
+            raise BridoError("-S needs KEY=VALUE: write -S model=NAME")
         if not name.startswith(("evaluation.", "runtime.")):
             first = name.partition(".")[0]
             is_of_server = first in EndpointRuntime.model_fields and first not in own
             name = f"{'runtime.endpoint' if is_of_server else f'evaluation.{metric}'}.{name}"
-        changed: Any = _parsed(value)
+        changed: Any = value
+        with suppress(YAMLError, ValueError):  # it stays a text, which few keys take
+            changed = YAML(typ="safe").load(value)
         for part in reversed(name.split(".")):
             changed = {part: changed}
         raw = merge(raw, changed)
-    checked = check_params(raw, f"{params or 'the command line'} with -S")
+    checked = check_params(raw, "the command line with -S")
     return getattr(checked.evaluation, metric), checked.runtime
-
-
-def _parsed(text: str) -> Any:
-    """The value of a text in YAML; what cannot be parsed stays a text, which few keys take."""
-    from ruamel.yaml import YAML
-
-    with suppress(BridoError), parsing(str):
-        return YAML(typ="safe").load(text)
-    return text
 
 
 def read_inputs(file: str, max_bad: float = 0.0) -> Any:
@@ -155,30 +129,31 @@ def read_inputs(file: str, max_bad: float = 0.0) -> Any:
 
     def fault(row: dict[str, Any], number: int) -> str:
         for key in ("document", "summary"):
-            text = joined(row.get(key))
-            if not isinstance(text, str):
-                return f"`{key}` is {kind(text) if key in row else 'missing'}, not a text"
-        # A blank summary has its numbers; of a blank document none would mean anything.
-        if is_blank(joined(row["document"])):
-            return "`document` is blank"
+            if not isinstance(text := joined(row.get(key)), str):
+                return f"`{key}` is {kind(text)}, not a text"
+            # A blank summary has its numbers; of a blank document none would mean anything.
+            if key == "document" and is_blank(text):
+                return "`document` is blank"
         if not all(isinstance(text, str) for text in _references(row)):
             return "`references` must be a list of texts, `reference` a text"
         return ids.fault(row.get("id", number))
 
     with good_rows(file, fault, max_bad, "evaluate") as stream:
-        rows = [(id_text(row.get("id", number)) or "", row) for number, row in stream]
-    return Inputs(
-        [name for name, _ in rows],
-        [joined(row["document"]) for _, row in rows],
-        [joined(row["summary"]) for _, row in rows],
-        [_references(row) for _, row in rows],
-    )
+        rows = [
+            (
+                id_text(row.get("id", number)) or "",
+                joined(row["document"]),
+                joined(row["summary"]),
+                _references(row),
+            )
+            for number, row in stream
+        ]
+    return Inputs(*map(list, zip(*rows, strict=True)))
 
 
 def _references(row: dict[str, Any]) -> list[Any]:
-    several = row.get("references")
+    several, one = row.get("references"), row.get("reference")
     if several is None:
-        one = row.get("reference")
         return [] if one is None else [one]
     return several if isinstance(several, list) else [None]
 

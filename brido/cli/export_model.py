@@ -1,13 +1,13 @@
 """A model of the run as a folder for others: `brido export-model`."""
 
-import os
 import shutil
 from pathlib import Path
 
 import click
 
+from brido.cli.shared import data_option
 from brido.utils.atomic import atomic_folder
-from brido.utils.errors import BridoError, close_to, quoted
+from brido.utils.errors import BridoError, close_to
 from brido.utils.progress import say
 from brido.utils.stored import read_json
 
@@ -23,13 +23,7 @@ CHOICE = Path("metrics/choice.json")
     type=click.Path(path_type=Path),
     help="A new folder. Default: DATA/export/model.",
 )
-@click.option(
-    "--data",
-    type=click.Path(path_type=Path),
-    default=Path("data"),
-    show_default=True,
-    help="The folder of the pipeline's tables.",
-)
+@data_option("The folder of the pipeline's tables.")
 def command(system: str | None, output: Path | None, data: Path) -> None:
     """Write the model of SYSTEM (default: the one that the run chose) into a new folder.
 
@@ -40,7 +34,13 @@ def command(system: str | None, output: Path | None, data: Path) -> None:
     Example:
         brido export-model -o my/model
     """
-    export_model(system, data, output or data / "export" / "model")
+    folder = output or data / "export" / "model"
+    if folder.exists():
+        raise BridoError(f"--output must be a new folder, and {folder} is there already")
+    if system is None or system == chosen_system():
+        _export_chosen(data / "chosen", folder)
+    else:
+        _export_other(system, data, folder)
 
 
 def chosen_system() -> str | None:
@@ -55,25 +55,6 @@ def chosen_system() -> str | None:
     return chosen
 
 
-def export_model(named: str | None, data: Path, folder: Path) -> None:
-    """Copy the chosen system's model, or that of a named one, into a new folder.
-
-    The chosen one comes with its card as README.md; both have brido.json, which says how the model
-    reads and decodes.
-
-    Raises:
-        BridoError: the folder is there already, the model or its card is missing, or they do not
-            belong together.
-    """
-    if os.path.lexists(folder):
-        raise BridoError(f"--output must be a new folder, and {folder} is there already")
-    chosen = chosen_system()
-    if named is None or named == chosen:
-        _export_chosen(data / "chosen", folder)
-    else:
-        _export_other(named, data, folder)
-
-
 def _export_chosen(chosen: Path, folder: Path) -> None:
     from brido.report.card import weights_named, weights_of
     from brido.summarizer.usage import tell_transformers
@@ -81,45 +62,28 @@ def _export_chosen(chosen: Path, folder: Path) -> None:
     if (chosen / "brido.json").is_file() and not (chosen / "config.json").is_file():
         raise BridoError(f"a server writes the chosen system: {chosen} has no model to export")
     weights = weights_of(chosen)
-    if not CARD.is_file():
-        raise BridoError(f"{CARD} is missing: make it with `dvc repro report`")
-    text = CARD.read_text(encoding="utf-8")
-    if weights_named(text) != weights:
-        raise BridoError(
-            f"{CARD} describes other weights than {chosen} holds: make it again with `dvc repro "
-            "report`"
-        )
+    if not CARD.is_file() or weights_named(CARD.read_text(encoding="utf-8")) != weights:
+        raise BridoError(f"{CARD} does not describe {chosen}: make it with `dvc repro report`")
     with atomic_folder(folder) as temporary:
         # The stage's own output stays as DVC knows it.
         shutil.copytree(chosen, temporary, dirs_exist_ok=True)
-        (temporary / "README.md").write_text(text, encoding="utf-8")
+        shutil.copyfile(CARD, temporary / "README.md")
         tell_transformers(temporary)
     say(f"export-model: {chosen} with its card to {folder}")
 
 
 def _export_other(system: str, data: Path, folder: Path) -> None:
+    from brido.cli.summarize.project import usage_of_system
     from brido.settings.load import load_params
-    from brido.summarizer.usage import tell_transformers, usage_of, write_model
+    from brido.summarizer.usage import tell_transformers, write_model
 
     params = load_params()
-    if system not in params.choosable:
-        raise BridoError(f"no model writes {quoted(system)}{close_to(system, params.choosable)}")
-    if params.asked_of(system):
-        raise BridoError(f"{system} is written by a server, so there is no model to export")
+    if system not in params.choosable or params.asked_of(system):
+        raise BridoError(f"no model here writes {system}{close_to(system, params.choosable)}")
     model = data / "checkpoints" / params.model_of(system)
     if not model.is_dir():
         raise BridoError(f"{model} is missing: make it with `dvc repro`")
-    usage = usage_of(
-        model,
-        params.reading_of(system),
-        params.decoding_of(system),
-        params.guidance_of(system),
-        system,
-        lowercase=params.data.lowercase,
-        checked=params.checked_of(system),
-        candidates=params.candidates_of(system),
-    )
     with atomic_folder(folder) as temporary:
-        write_model(model, temporary, usage)
+        write_model(model, temporary, usage_of_system(params, system, model))
         tell_transformers(temporary)
     say(f"export-model: {model}, without a card: {CARD} is about the chosen system, to {folder}")

@@ -1,27 +1,30 @@
 """Votes as training data for other trainers: `brido export-pairs scored.jsonl`."""
 
+import math
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import click
 
-from brido.cli.candidates import CandidatesTold
-from brido.cli.pair_rows import Messages, pair_rows, scored_document, scored_problem
+from brido.cli.candidates import CandidatesTold, candidates_problem
 from brido.cli.rows import good_rows
 from brido.cli.shared import (
     STDOUT_OR_FILE,
-    NumberRange,
     choice_option,
+    data_option,
     max_bad_option,
     output_options,
     prompt_option,
     prompt_pieces,
 )
 from brido.tables.documents import CandidateDocument
-from brido.utils.errors import BridoError, close_to, quoted
-from brido.utils.ids import Ids
+from brido.utils.errors import BridoError, close_to
+from brido.utils.ids import Ids, id_text
+from brido.utils.json_lines import is_number
 from brido.utils.outputs import check_output, json_line, output_text
 from brido.utils.progress import say
 
@@ -45,7 +48,7 @@ PROMPT = "{{ document }}\\n\\nTL;DR:"
 )
 @click.option(
     "--min-gap",
-    type=NumberRange(0),
+    type=click.FloatRange(0),
     metavar="NUMBER",
     default=0.0,
     show_default=True,
@@ -53,37 +56,19 @@ PROMPT = "{{ document }}\\n\\nTL;DR:"
 )
 @prompt_option("The prompt of a line; each answer then begins with a space.", PROMPT)
 @click.option("--chat", is_flag=True, help="Write messages of a chat instead of texts.")
-@click.option(
-    "--data",
-    type=click.Path(path_type=Path),
-    default=Path("data"),
-    show_default=True,
-    help="Without FILE: the folder of the pipeline's tables.",
-)
+@data_option("Without FILE: the folder of the pipeline's tables.")
 @max_bad_option
 @output_options(STDOUT_OR_FILE)
 def command(
-    file: str | None,
-    split: str,
-    system: str | None,
-    pairs: str,
-    min_gap: float,
-    prompt: str,
-    chat: bool,
-    data: Path,
-    max_bad: float,
-    output: Path | None,
-    force: bool,
-) -> None:
+    file: str | None, split: str, system: str | None, pairs: str, min_gap: float, prompt: str,
+    chat: bool, data: Path, max_bad: float, output: Path | None, force: bool,
+) -> None:  # fmt: skip
     """Write pairs of candidates for DPO and similar trainers: the better and the worse one.
 
     FILE (- for stdin) is what `brido score` wrote of rows with `document`; without FILE the votes
     of this project's run are taken. A line has the prompt and two answers, as TRL reads them, with
     their scores and ranks. Its margin is the difference of the scores: TRL's RewardTrainer
     subtracts it in its loss.
-
-    With --chat a line holds messages. Those of FILE have --prompt; those of the run have the prompt
-    that base gets (section `reading` of params.yaml), and a long document is cut as for base.
 
     \b
     Example:
@@ -95,45 +80,89 @@ def command(
     pieces = prompt_pieces(prompt)
     left_out, counts, told = Counter[str](), Counter[str](), CandidatesTold()
     with ExitStack() as stack:
-        conversation: Callable[[str], Messages] | None = None
+        documents = _of_run(data, split, system)
         if file is not None:
             documents = _of_file(file, max_bad, told, stack)
-            if chat:
-                conversation = lambda text: [{"role": "user", "content": text.join(pieces)}]  # noqa: E731
-        else:
-            documents = _of_run(data, split, system)
-            conversation = _conversation(data) if chat else None
         text = stack.enter_context(output_text(output))
         for item in documents:
             ranks = pairs_of(item, pairs == "all", min_gap, left_out)
-            rows = pair_rows(item, ranks, pieces, conversation)
+            rows = [_row(item, better, worse, pieces, chat) for better, worse in ranks]
             counts.update(pairs=len(rows), with_rows=bool(rows), without=not rows)
             text.writelines(map(json_line, rows))
     say(f"export-pairs: {counts['pairs']:,} pairs of {counts['with_rows']:,} documents")
     if counts["without"]:
-        say(f"export-pairs: {counts['without']:,} documents gave no pair: too few candidates, or "
-            "scores that are too close")  # fmt: skip
+        left_out["documents without a pair (few candidates, or close scores)"] = counts["without"]
     for what, times in left_out.items():
         say(f"export-pairs: left out {times:,} {what}")
     told.say("export-pairs", "`brido score --clean` treats them as the pipeline does", "unicode")
+
+
+def _row(
+    item: CandidateDocument, better: int, worse: int, pieces: tuple[str, ...], chat: bool
+) -> dict[str, Any]:
+    """A pair as a row; ranks count from 1. The margin is the weight of ScPO (2411.04109)."""
+    first, second = item.order[better], item.order[worse]
+    prompt, texts = (
+        item.document.join(pieces),
+        [item.candidates[place] for place in (first, second)],
+    )
+    answers: list[Any] = [f" {text}" for text in texts]
+    if chat:
+        answers = [[{"role": "assistant", "content": text.strip()}] for text in texts]
+    return {
+        "id": item.id,
+        "prompt": [{"role": "user", "content": prompt}] if chat else prompt,
+        "chosen": answers[0],
+        "rejected": answers[1],
+        "source_chosen": item.sources[first],
+        "source_rejected": item.sources[second],
+        "score_chosen": item.scores[first],
+        "score_rejected": item.scores[second],
+        "margin": item.scores[first] - item.scores[second],
+        "rank_chosen": better + 1,
+        "rank_rejected": worse + 1,
+    }
 
 
 def _of_file(
     file: str, max_bad: float, told: CandidatesTold, stack: ExitStack
 ) -> Iterator[CandidateDocument]:
     ids = Ids()
-    rows = stack.enter_context(
-        good_rows(
-            file,
-            lambda row, number: scored_problem(row) or ids.fault(row.get("id", number)),
-            max_bad,
-            "export-pairs",
+
+    def fault(row: dict[str, Any], number: int) -> str:
+        return scored_problem(row) or ids.fault(row.get("id", number))
+
+    for number, row in stack.enter_context(good_rows(file, fault, max_bad, "export-pairs")):
+        told.add([row["candidates"][place] for place in row["order"]])
+        sources: list[Any] | None = row.get("sources")
+        given = isinstance(sources, list) and len(sources) == len(row["candidates"])
+        yield CandidateDocument(
+            id_text(row.get("id", number)) or "",
+            row["document"],
+            candidates=row["candidates"],
+            scores=[math.nan if score is None else float(score) for score in row["scores"]],
+            order=row["order"],
+            sources=sources if sources and given else [None] * len(row["candidates"]),
         )
-    )
-    for number, row in rows:
-        document = scored_document(row, number)
-        told.add([document.candidates[place] for place in document.order])
-        yield document
+
+
+def scored_problem(row: dict[str, Any]) -> str:
+    """What is wrong with a row that `brido score` shall have written of a document, or ""."""
+    if problem := candidates_problem(row, ["document"]):
+        return problem
+    scores, order, size = row.get("scores"), row.get("order"), len(row["candidates"])
+    if (
+        isinstance(scores, list)
+        and len(scores) == size
+        and all(score is None or is_number(score) for score in scores)
+        and isinstance(order, list)
+        and all(type(place) is int for place in order)
+        # The candidates with a score, each once and best first.
+        and sorted(order) == [place for place, score in enumerate(scores) if score is not None]
+        and all(scores[first] >= scores[second] for first, second in pairwise(order))
+    ):
+        return ""
+    return f"`scores` must be {size} numbers and `order` their indices: `brido score` writes both"
 
 
 def _of_run(data: Path, split: str, system: str | None) -> Iterator[CandidateDocument]:
@@ -145,7 +174,8 @@ def _of_run(data: Path, split: str, system: str | None) -> Iterator[CandidateDoc
     if read_metadata(tables.scores, "score", scoring=dict).get("scoring", {}).get("shuffle"):
         say("export-pairs: warning: these scores are shuffled (scoring.shuffle: true, the control)")
     columns = ["document", "candidates", "sources", "scores", "order"]
-    return (document for batch in read_documents(tables, columns) for document in batch)
+    for documents in read_documents(tables, columns):
+        yield from documents
 
 
 def scored_system(data: Path, named: str | None) -> str:
@@ -156,39 +186,10 @@ def scored_system(data: Path, named: str | None) -> str:
     """
     from brido.cli.export_model import chosen_system
 
-    folder = data / "scores"
-    known = sorted(path.name for path in folder.glob("*") if path.is_dir())
+    known = sorted(path.name for path in (data / "scores").glob("*") if path.is_dir())
     if not known:
-        raise BridoError(f"{folder} is missing: make it with `dvc repro score`")
-    if named is not None and named not in known:
-        raise BridoError(f"--system: {quoted(named)} has no scores{close_to(named, known)}")
+        raise BridoError(f"{data / 'scores'} is missing: make it with `dvc repro score`")
     wanted = named or chosen_system()
-    if wanted in known or len(known) == 1:
+    if wanted in known or (named is None and len(known) == 1):
         return wanted if wanted in known else known[0]
-    why = "nothing is chosen yet" if wanted is None else f"the chosen system, {wanted}, has none"
-    raise BridoError(f"whose scores? {why}: name --system, one of {', '.join(known)}")
-
-
-def _conversation(data: Path) -> Callable[[str], Messages]:
-    """Return a function that makes the messages that base gets for a document."""
-    from brido.models.chats import messages
-    from brido.models.checkpoint import load_tokenizer
-    from brido.models.prompt import Prompt
-    from brido.settings.load import load_params
-
-    params = load_params()
-    if not params.has_base:
-        raise BridoError(
-            "--chat: messages are written as base gets them, and there is none "
-            "(checkpoints.base.source: none): leave --chat out, or name a model there"
-        )
-    reading = params.reading_of("base")
-    tokenizer = load_tokenizer(data / "checkpoints" / "base")
-    if tokenizer.chat_template is None or reading.template is None:
-        raise BridoError(
-            "--chat: the base model does not use a chat template: leave --chat out, and the lines "
-            "are texts"
-        )
-    prompt = Prompt.of(tokenizer, reading)
-    limit = reading.max_source_tokens
-    return lambda document: messages(reading, prompt.fit(document, limit)[1])
+    raise BridoError(f"--system: {wanted} has no scores{close_to(wanted or '', known)}")

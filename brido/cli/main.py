@@ -10,12 +10,11 @@ from contextlib import suppress
 from importlib import import_module
 
 import click
-from click.shell_completion import CompletionItem
 
 import brido
 from brido.utils.commands import invoke
 from brido.utils.device import let_threads_sleep
-from brido.utils.errors import BridoError, close_to, run_command
+from brido.utils.errors import BridoError, run_command
 from brido.utils.extras import extra
 
 # The groups of the help and their commands, each with its line there.
@@ -56,28 +55,12 @@ class _Commands(click.Group):
             command: click.Command = import_module(f"brido.cli.{name.replace('-', '_')}").command
         return command
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and not args[0].startswith("-") and args[0] not in COMMANDS:
-            ctx.fail(f"there is no command {args[0]!r}{close_to(args[0], COMMANDS)}")
-        return super().resolve_command(ctx, args)
-
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The groups with a line for each command: nothing is imported for it."""
         width = max(map(len, COMMANDS))
         for group, commands in GROUPS.items():
             with formatter.section(group):
                 formatter.write_dl([(name.ljust(width), job) for name, job in commands.items()])
-
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """The commands of the table above and the options of `brido`: nothing is imported."""
-        commands = [
-            CompletionItem(name, help=job)
-            for name, job in COMMANDS.items()
-            if name.startswith(incomplete)
-        ]
-        return commands + click.Command.shell_complete(self, ctx, incomplete)
 
 
 @click.group(

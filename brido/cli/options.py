@@ -4,7 +4,7 @@ import difflib
 import json
 import re
 from pathlib import Path
-from textwrap import fill
+from textwrap import fill, indent
 from typing import Any
 
 import click
@@ -64,19 +64,14 @@ def _show(key: str) -> None:
     found = [one for one in settings() if _matches(one.key, key)]
     if not found:
         known = list({part: None for one in settings() for part in _sections(one.key)})
-        same = [name for name in known if name.endswith(f".{key}")]  # without its section
-        names = (same or difflib.get_close_matches(key, known))[:5]
-        listed = " or ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
-        meant = f" Did you mean {listed}?" if names else ""
+        names = ", ".join(difflib.get_close_matches(key, known)) or "none that is alike"
         raise BridoError(
-            f"there is no key {quoted(key)} in params.yaml.{meant} `brido options` lists all keys"
+            f"there is no key {quoted(key)} in params.yaml; did you mean {names}? `brido options` "
+            "lists all keys"
         )
-    width = Console().width
     for one in found:
-        default = f"default {one.default}" if one.default else "needed"
-        click.echo(f"{one.key} ({default})")
-        indent = " " * 4
-        click.echo(fill(_told(one), width, initial_indent=indent, subsequent_indent=indent))
+        click.echo(f"{one.key} ({f'default {one.default}' if one.default else 'needed'})")
+        click.echo(indent(fill(_told(one), Console().width - 4), " " * 4))
 
 
 def _sections(key: str) -> list[str]:

@@ -1,8 +1,8 @@
 """Make a preset the params.yaml and say what changes."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import click
 from rich.console import Console
@@ -20,8 +20,6 @@ from brido.settings.presets import (
 from brido.settings.text import yaml_text
 from brido.utils.errors import BridoError
 
-Change = tuple[str, str, str]
-
 
 @click.command("preset")
 @click.argument("name", required=False, default="")
@@ -37,34 +35,22 @@ def command(name: str) -> None:
         brido preset xsum
     """
     if not PRESETS.is_dir():
-        raise BridoError(
-            f"{Path.cwd()} is not a checkout of BRIDO: run `brido preset` in the folder that "
-            "holds params.yaml and presets/"
-        )
+        raise BridoError(f"{Path.cwd()} has no presets: run `brido preset` in a clone of BRIDO")
     if not name:
-        _list()
+        _show(["preset", "what it is"], [
+            (name, heading(name).replace("\n", " ").partition(". ")[0]) for name in preset_names()
+        ])  # fmt: skip
+        click.echo("\n`brido preset NAME` puts one into params.yaml. Nothing has changed yet.")
         return
     changed, kept = put_in_place(name)
-    if not changed:
-        click.echo(f"{PARAMS_FILE} already has the settings of {name}")
-        return
-    _show(changed)
+    _show(["key", "old", "new"], changed)
     old = f"; the old one is {kept}" if kept else ""
     click.echo(f"\n{PARAMS_FILE} has the settings of preset {name}{old}.")
     systems = ", ".join(check_params(read_yaml(PARAMS_FILE)).all_systems)
     click.echo(f"`dvc repro` runs it. Its systems are {systems}.")
 
 
-def _list() -> None:
-    """Print the name of every preset, and the first sentence of the comment at its top."""
-    table = Table("preset", "what it is", box=None, pad_edge=False)
-    for name in preset_names():
-        table.add_row(name, heading(name).replace("\n", " ").partition(". ")[0])
-    Console().print(table)
-    click.echo("\n`brido preset NAME` puts one into params.yaml. Nothing has changed yet.")
-
-
-def put_in_place(name: str) -> tuple[list[Change], Path | None]:
+def put_in_place(name: str) -> tuple[list[tuple[str, str, str]], Path | None]:
     """Replace params.yaml by the preset and return its changes and where the old file is kept.
 
     Raises:
@@ -73,15 +59,8 @@ def put_in_place(name: str) -> tuple[list[Change], Path | None]:
     text, new, old = preset_text(name), read_preset(name), {}
     with suppress(BridoError):  # missing, or damaged: a preset mends it
         old = read_yaml(PARAMS_FILE)
-    if old == new:
-        return [], None
-    return changes(old, new), replace_params(text)
-
-
-def changes(old: Any, new: Any) -> list[Change]:
-    """Return key, old and new value of every key that differs; keys that are gone come last."""
     before, after = (flatten(each) if isinstance(each, dict) else {} for each in (old, new))
-    return [
+    changes = [
         (
             key,
             yaml_text(before[key]) if key in before else "",
@@ -90,11 +69,12 @@ def changes(old: Any, new: Any) -> list[Change]:
         for key in after | before
         if key not in after or key not in before or before[key] != after[key]
     ]
+    return changes, replace_params(text)
 
 
-def _show(changed: list[Change]) -> None:
-    table = Table("key", "old", "new", box=None, pad_edge=False)
+def _show(columns: Sequence[str], rows: Sequence[tuple[str, ...]]) -> None:
+    table = Table(*columns, box=None, pad_edge=False)
     table.columns[0].no_wrap = True
-    for row in changed:
+    for row in rows:
         table.add_row(*(cell.replace("[", "\\[") for cell in row))
     Console().print(table)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from brido.cli.shared import data_option
 from brido.utils.errors import BridoError, close_to, short
 
 if TYPE_CHECKING:
@@ -22,12 +23,7 @@ _WIDTH = 100
 @click.argument("systems", nargs=-1, metavar="[SYSTEM]...")
 @click.option("-n", "--documents", type=click.IntRange(1), default=20, help="How many documents.")
 @click.option("--seed", default=0, help="Decides which ones.")
-@click.option(
-    "--data",
-    type=click.Path(path_type=Path),
-    default=Path("data"),
-    help="The folder of the pipeline's tables.",
-)
+@data_option("The folder of the pipeline's tables.")
 def command(systems: tuple[str, ...], documents: int, seed: int, data: Path) -> None:
     """Print test documents with their summaries by SYSTEMS (default: base and the chosen one).
 

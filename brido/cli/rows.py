@@ -11,6 +11,7 @@ from typing import Any
 from brido.utils.errors import BridoError
 from brido.utils.files import STDIN, Row, read_rows, standard_input
 from brido.utils.left_out import LeftOut
+from brido.utils.outputs import json_line
 from brido.utils.progress import say
 
 Values = dict[str, Any]
@@ -38,7 +39,13 @@ def good_rows(
     names = [files] if isinstance(files, str) else list(files)
     shown = ", ".join("stdin" if name == STDIN else name for name in names)
     left_out, bad, number, problems = LeftOut(), set[int](), 0, list[str]()
-    with _kept(names) as places:
+    with tempfile.NamedTemporaryFile(suffix=".jsonl") as copy:
+        # Stdin can be read only once.
+        if STDIN in names:
+            shutil.copyfileobj(standard_input(), copy)
+            copy.flush()
+        stdin = (Path(copy.name), "stdin")
+        places = [stdin if name == STDIN else (Path(name), "") for name in names]
         for path, label in places:
             try:
                 for row in read(path, label):
@@ -48,10 +55,8 @@ def good_rows(
                         bad.add(number)
             except BridoError as error:
                 problems.append(str(error))
-        if len(problems) > 1:
-            raise BridoError.from_problems("the files cannot be read:", problems)
         if problems:
-            raise BridoError(problems[0])
+            raise BridoError.from_problems("the files cannot be read:", problems)
         if problem := left_out.problem(number, max_bad, "--max-bad"):
             raise BridoError(f"{shown}: {problem}")
         if len(bad) == number:
@@ -64,12 +69,10 @@ def good_rows(
         yield ((place, row.values) for place, row in rows if place not in bad)
 
 
-@contextmanager
-def _kept(names: Sequence[str]) -> Iterator[list[tuple[Path, str]]]:
-    """The files with what messages call them; for stdin, which can be read only once, a copy."""
-    with tempfile.NamedTemporaryFile(suffix=".jsonl") as copy:
-        if STDIN in names:
-            shutil.copyfileobj(standard_input(), copy)
-            copy.flush()
-        stdin = (Path(copy.name), "stdin")
-        yield [stdin if name == STDIN else (Path(name), "") for name in names]
+def unwritable(row: Values) -> str:
+    """Why a row cannot be written as JSON, or ""."""
+    try:
+        json_line(row)
+    except BridoError as error:
+        return str(error)
+    return ""

@@ -8,21 +8,14 @@ import click
 import numpy as np
 
 from brido.candidates.cleaning import clean
-from brido.cli.candidates import (
-    CandidatesTold,
-    candidates_problem,
-    comparison_options,
-)
-from brido.cli.rows import good_rows
+from brido.cli.candidates import CandidatesTold, candidates_problem, comparison_options
+from brido.cli.rows import good_rows, unwritable
 from brido.cli.shared import STDOUT_OR_FILE, max_bad_option, output_options
 from brido.rouge import similarity_matrix
 from brido.rouge.pairwise import Combination, Tokenizer
-from brido.utils.errors import BridoError
 from brido.utils.outputs import check_output, json_line, output_text
 from brido.utils.text import one_sentence_a_line
 from brido.vote.consensus import consensus_scores, ranking
-
-ANSWER = ("scores", "ranks", "order")
 
 
 @click.command("score")
@@ -38,15 +31,9 @@ ANSWER = ("scores", "ranks", "order")
 @max_bad_option
 @output_options(STDOUT_OR_FILE)
 def command(
-    file: str,
-    alpha: float,
-    combination: Combination,
-    tokenizer: Tokenizer,
-    cleans: bool,
-    max_bad: float,
-    output: Path | None,
-    force: bool,
-) -> None:
+    file: str, alpha: float, combination: Combination, tokenizer: Tokenizer, cleans: bool,
+    max_bad: float, output: Path | None, force: bool,
+) -> None:  # fmt: skip
     """Score the candidates in each row of FILE (default: stdin): who is most like the others?
 
     That is minimum Bayes risk. FILE is JSON lines or Parquet. Each row has `candidates` (at least
@@ -76,13 +63,9 @@ def row_problem(row: dict[str, Any], number: int = 0, alpha: float = 0.0) -> str
     """What is wrong with a row that shall be scored, or ""."""
     if problem := candidates_problem(row, ["reference"] if alpha > 0 else []):
         return problem
-    if taken := [key for key in ANSWER if key in row]:
+    if taken := [key for key in ("scores", "ranks", "order") if key in row]:
         return f"already has {', '.join(taken)}, which the answer adds: rename them"
-    try:
-        json_line(row)
-    except BridoError as error:
-        return str(error)
-    return ""
+    return unwritable(row)
 
 
 def score_row(
@@ -119,15 +102,14 @@ def score_row(
 def _scored_cleaned(row: dict[str, Any], score: partial[dict[str, Any]]) -> dict[str, Any]:
     """What is added to a row whose candidates are cleaned; a refusal gets null for a score."""
     cleaned = [clean(text) for text in row["candidates"]]
-    size = len(cleaned)
     voters = [place for place, each in enumerate(cleaned) if each.answers]
-    scores: list[float | None] = [None] * size
-    ranks: list[int | None] = [None] * size
+    added: dict[str, list[Any]] = {"scores": [None] * len(cleaned), "ranks": [None] * len(cleaned)}
     order: list[int] = []
     if len(voters) >= 2:
         answer = score(row | {"candidates": [cleaned[place].text for place in voters]})
-        for place, value, rank in zip(voters, answer["scores"], answer["ranks"], strict=True):
-            scores[place], ranks[place] = value, rank
+        for name, values in added.items():
+            for place, value in zip(voters, answer[name], strict=True):
+                values[place] = value
         order = [voters[place] for place in answer["order"]]
     texts = {"candidates": [each.text for each in cleaned], "raw": row["candidates"]}
-    return texts | {"scores": scores, "ranks": ranks, "order": order}
+    return texts | added | {"order": order}

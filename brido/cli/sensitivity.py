@@ -1,7 +1,5 @@
 """What a check sees in a file of documents and people's summaries: `brido sensitivity mentions`."""
 
-from pathlib import Path
-
 import click
 
 from brido.cli.evaluate import metric_options, read_inputs, read_settings
@@ -13,13 +11,7 @@ from brido.cli.shared import max_bad_option
 @click.option("--seed", default=0, help="Decides which errors are planted.")
 @max_bad_option
 def command(
-    metric: str,
-    file: str,
-    params: Path | None,
-    changes: tuple[str, ...],
-    dry_run: bool,
-    seed: int,
-    max_bad: float,
+    metric: str, file: str, changes: tuple[str, ...], dry_run: bool, seed: int, max_bad: float
 ) -> None:
     """Say which errors METRIC notices in the summaries in FILE (default: stdin).
 
@@ -39,7 +31,7 @@ def command(
     from brido.report.seen import seen_line
     from brido.report.summary import aligned
 
-    settings, runtime = read_settings(metric, params, changes, dry_run)
+    settings, runtime = read_settings(metric, changes, dry_run)
     inputs = read_inputs(file, max_bad)
     texts = (inputs.documents, inputs.summaries)
     try:

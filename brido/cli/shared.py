@@ -21,16 +21,6 @@ def choice_option(name: str, choices: Sequence[str], text: str) -> Callable[[Fun
     return click.option(name, type=kind, default=choices[0], show_default=True, help=text)
 
 
-class NumberRange(click.FloatRange):
-    """A number between two; click takes nan for one."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        number = super().convert(value, param, ctx)
-        if number != number:
-            self.fail(f"{value} is not a number.", param, ctx)
-        return number
-
-
 def output_options(written: str) -> Callable[[Function], Function]:
     """Add the options --output and --force; see `brido.utils.outputs`. written: to --output."""
 
@@ -55,6 +45,12 @@ def max_bad_option(function: Function) -> Function:
         metavar="SHARE",
         help="Bad rows up to this share of all are left out and counted; more are an error.",
     )(function)
+
+
+def data_option(text: str) -> Callable[[Function], Function]:
+    """The option --data."""
+    place = click.Path(path_type=Path)
+    return click.option("--data", type=place, default=Path("data"), show_default=True, help=text)
 
 
 def prompt_option(text: str, default: str | None = None) -> Callable[[Function], Function]:

@@ -10,11 +10,7 @@ import click
 import numpy as np
 
 from brido.checkers.mentions import text_mentions
-from brido.cli.candidates import (
-    CandidatesTold,
-    candidates_problem,
-    comparison_options,
-)
+from brido.cli.candidates import CandidatesTold, candidates_problem, comparison_options
 from brido.cli.rows import good_rows
 from brido.cli.score import score_row
 from brido.cli.shared import max_bad_option
@@ -83,27 +79,26 @@ def check_rows(
         >>> check_rows([{"document": document, "candidates": [*right, wrong]}])["accuracy"]
         1.0
     """
-    scores = [score_row(row, alpha, combination, tokenizer)["scores"] for row in rows]
-    wrong = [row.get("unsupported") or _unsupported(row) for row in rows]
-    words = [[word_count(text) for text in row["candidates"]] for row in rows]
-    accuracy, pairs = pair_accuracy(_padded(scores), _padded(wrong), _padded(words))
-    elected = [marks[ranking(own)[0]] > 0 for marks, own in zip(wrong, scores, strict=True)]
+    size = max(len(row["candidates"]) for row in rows)
+    # [D, N]; a candidate that is not there is NaN.
+    scores, wrong, words = (np.full((len(rows), size), np.nan) for _ in range(3))
+    elected = []
+    for place, row in enumerate(rows):
+        texts = row["candidates"]
+        own = scores[place, : len(texts)] = score_row(row, alpha, combination, tokenizer)["scores"]
+        wrong[place, : len(texts)] = row.get("unsupported") or _unsupported(row)
+        words[place, : len(texts)] = [word_count(text) for text in texts]
+        elected.append(wrong[place, ranking(own)[0]] > 0)
+    accuracy, pairs = pair_accuracy(scores, wrong, words)
     return {
         "documents": len(rows),
         "pairs": pairs,
         "accuracy": None if math.isnan(accuracy) else round(accuracy, 4),
         "elected_unsupported": round(float(np.mean(elected)), 4),
-        "candidates_unsupported": round(float(np.mean([n > 0 for own in wrong for n in own])), 4),
+        "candidates_unsupported": round(float(np.mean(wrong[~np.isnan(wrong)] > 0)), 4),
     }
 
 
 def _unsupported(row: dict[str, Any]) -> list[int]:
     found = (text_mentions(row["document"], text, True) for text in row["candidates"])
     return [sum(not each.supported for each in mentions) for mentions in found]
-
-
-def _padded(lists: Sequence[Sequence[float]]) -> np.ndarray:
-    """Lists of several lengths as an array [D, N]; a value that is not there is NaN."""
-    size = max(map(len, lists))
-    rows = [[*values, *[math.nan] * (size - len(values))] for values in lists]
-    return np.array(rows, np.float64)

@@ -16,21 +16,20 @@ from brido.utils.left_out import LeftOut
 from brido.utils.text import clean, clean_lines
 
 SPLITS = ("train", "validation", "test")
-_WRITTEN_LIST = re.compile(r"""\s*\[\s*['"].*['"]\s*\]\s*""", re.DOTALL)
-# Other values that a program wrote as texts: bytes, an object of JSON or Python.
-_WRITTEN_BYTES = re.compile(r"""\s*b(['"]).*\1\s*""", re.DOTALL)
-_WRITTEN_OBJECT = re.compile(r"""\s*\{\s*(['"])[^'"\n]{1,80}\1\s*:.*\}\s*""", re.DOTALL)
+# Values that a program wrote as texts: a list, bytes, an object of JSON or Python.
+WRITTEN = re.compile(
+    r"""\s*(\[\s*['"].*['"]\s*\]|b(['"]).*\2|\{\s*(['"])[^'"\n]{1,80}\3\s*:.*\})\s*""", re.DOTALL
+)
 
 
 @dataclass(frozen=True)
 class RawRow:
     """One row as its source gave it, before any check.
 
-    `made` says that the source has no ids: this one is made from the document. `where` says where
-    the row stands, for messages (`articles.jsonl line 7`). `extra` holds further columns of the
-    corpus table, unchecked (the embedded world's facts). `fault` is why the row cannot be read, ""
-    where it can. `repeats`: how many rows behind it have the same document; their summaries are
-    among its references.
+    made: its id is made from the document. where: its place, for messages (`a.jsonl line 7`).
+    extra: further columns of the corpus table, unchecked (the world's facts). fault: why the row
+    cannot be read. repeats: rows behind it with the same document, whose summaries are its
+    references.
     """
 
     id: Any
@@ -78,24 +77,21 @@ def joined(document: Any) -> Any:
     return document
 
 
-def is_written_list(text: str) -> bool:
-    """Whether a text is a list of texts as Python or numpy writes it, as pandas does into CSV."""
-    return bool(_WRITTEN_LIST.fullmatch(text))
-
-
-def text_fault(text: str) -> str:
-    """What shows that a text was not written to be read, behind its name; "" where nothing does."""
-    if is_blank(text):
-        return "is blank"
-    if is_missing(text):
-        return f"is {text.strip()}, the mark of a missing or wrong value"
-    written = {
-        "is a list as Python writes it": _WRITTEN_LIST,
-        "is bytes as Python writes them": _WRITTEN_BYTES,
-        "is an object as JSON or Python writes it": _WRITTEN_OBJECT,
-    }
-    found = (fault for fault, pattern in written.items() if pattern.fullmatch(text))
-    return next((f"{fault}, not a text" for fault in found), "")
+def document_fault(name: str, value: Any) -> str:
+    """What is wrong with a document or summary, behind its name; "" where nothing is."""
+    if value is None:
+        return f"{name} is null"
+    if not isinstance(value, str):
+        is_list = name == "summary" and isinstance(value, list)
+        hint = " (data.files.references_column names a column of lists)" if is_list else ""
+        return f"{name} is {kind(value)}, not a text{hint}"
+    if is_blank(value):
+        return f"{name} is blank"
+    if is_missing(value):
+        return f"{name} is {value.strip()}, the mark of a missing or wrong value"
+    if WRITTEN.fullmatch(value):
+        return f"{name} is a list, an object or bytes as a program writes them, not a text"
+    return ""
 
 
 def made_id(document: Any) -> str | None:
@@ -112,20 +108,14 @@ def made_id(document: Any) -> str | None:
 class SplitChecks:
     """The checks of one split and what they found.
 
-    A row is bad if it cannot be read. It is bad if its document or summary is null, blank or the
-    mark of a missing value. So is one that is not a text or a list that was written as one, or
-    whose document is its summary.
-    It is bad too if its id is missing or was seen before in the split, or if its references are not
-    a list of texts. Bad rows are left out; `problem` says whether that is acceptable.
+    Bad is a row that cannot be read, whose document or summary is no text, whose document is its
+    summary, whose id is missing or was seen before, or whose references are not a list of texts.
+    Bad rows are left out; `problem` says whether that is acceptable.
     Memory grows by about 100 bytes a row, for the ids.
     """
 
     def __init__(
-        self,
-        split: str,
-        lowercase: bool,
-        max_bad_fraction: float,
-        documents: DocumentsSeen,
+        self, split: str, lowercase: bool, max_bad_fraction: float, documents: DocumentsSeen
     ) -> None:
         """Checks for `split`; `lowercase` lower-cases documents, summaries and references.
 
@@ -147,7 +137,9 @@ class SplitChecks:
         for row in rows:
             self.rows += 1
             if fault := row_fault(row) or self._id_fault(row):
-                self._note(fault, row)
+                name = None if row.made else id_text(row.id)
+                place = row.where or f"row {self.rows}"
+                self.bad.note(fault, place if name is None else f"{short(name)} ({place})")
                 continue
             self.kept += 1
             self.repeats += row.repeats
@@ -171,30 +163,12 @@ class SplitChecks:
         fault = self._ids.fault(row.id)
         return "document was seen before" if fault and row.made else fault
 
-    def repeated(self) -> str:
-        """A sentence about rows whose document stands in another row too, "" if there are none."""
-        if not self.repeats:
-            return ""
-        return (
-            f"{self.repeats:,} rows repeat the document of a row before them: their summaries are "
-            "further references of that document"
-        )
-
-    def _note(self, fault: str, row: RawRow) -> None:
-        name = None if row.made else id_text(row.id)
-        place = row.where or f"row {self.rows}"
-        self.bad.note(fault, place if name is None else f"{short(name)} ({place})")
-
     def problem(self) -> str | None:
         """Why this split cannot be used, with the way out; None when it can be."""
         if self.rows == 0:
-            share = f", or more of train's (data.files.{self.split}_fraction)"
-            return (
-                f"{self.split}: the split is empty: give it documents"
-                f"{'' if self.split == 'train' else share}"
-            )
-        allowed = self.max_bad_fraction
-        if problem := self.bad.problem(self.rows, allowed, "data.max_bad_fraction"):
+            return f"{self.split}: the split is empty: give it documents, or more of train's"
+        key = "data.max_bad_fraction"
+        if problem := self.bad.problem(self.rows, self.max_bad_fraction, key):
             return f"{self.split}: {problem}"
         if self.kept == 0:
             return f"{self.split}: no good row is left: {self.bad.text()}"
@@ -206,7 +180,7 @@ def row_fault(row: RawRow) -> str:
     if row.fault:
         return row.fault
     for name, value in (("document", row.document), ("summary", row.summary)):
-        if value is not Unlabelled and (fault := _text_problem(name, value)):
+        if value is not Unlabelled and (fault := document_fault(name, value)):
             return fault
     references = row.references
     if isinstance(references, str):
@@ -218,15 +192,3 @@ def row_fault(row: RawRow) -> str:
     if row.summary is not Unlabelled and clean(row.document) == clean(row.summary):
         return "document is its own summary"
     return ""
-
-
-def _text_problem(name: str, value: Any) -> str:
-    """What is wrong with a document or summary, "" where nothing is."""
-    if value is None:
-        return f"{name} is null"
-    if not isinstance(value, str):
-        is_list = name == "summary" and isinstance(value, list)
-        hint = " (data.files.references_column names a column of lists)" if is_list else ""
-        return f"{name} is {kind(value)}, not a text{hint}"
-    fault = text_fault(value)
-    return f"{name} {fault}" if fault else ""

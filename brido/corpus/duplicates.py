@@ -5,8 +5,6 @@ from collections import Counter
 
 from brido.utils.errors import some
 
-_NAMED = 5
-
 
 class DocumentsSeen:
     """The documents of all splits so far, known by a hash of their text.
@@ -33,13 +31,14 @@ class DocumentsSeen:
         """What a user should know about a split whose documents are not all new; "" if they are."""
         found = [
             f"{len(names):,} stand in {first} {'before' if first == split else 'too'} "
-            f"({some(names, _NAMED)})"
+            f"({some(names, 5)})"
             for (here, first), names in self._again.items()
             if here == split
         ]
-        if not found:
-            return ""
         return (
-            f"{split}: of {self._count[split]:,} documents {' and '.join(found)}; numbers "
-            "measured on them say little about new documents"
-        )
+            found
+            and (
+                f"{split}: of {self._count[split]:,} documents {' and '.join(found)}; numbers "
+                "measured on them say little about new documents"
+            )
+        ) or ""

@@ -8,12 +8,13 @@ import difflib
 import glob
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Generator, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from brido.corpus.checks import SPLITS, RawRow, Unlabelled, is_written_list, raw_row, row_fault
+from brido.corpus.checks import SPLITS, WRITTEN, RawRow, Unlabelled, raw_row, row_fault
 from brido.corpus.settings import FilesSettings
 from brido.tables import CORPUS
 from brido.utils.blank import is_missing
@@ -49,64 +50,40 @@ class FilesSource:
             split: find_files(f"{_KEY}.{split}", getattr(settings, split), problems)
             for split in SPLITS
         }
-        self._check_overlap(problems)
-        columns = {
-            path: self._look_at(path, problems) for files in self.files.values() for path in files
-        }
-        self._check_references([names for names in columns.values() if names], problems)
-        self.has_id = {path: settings.id_column in names for path, names in columns.items()}
+        paths = [path for files in self.files.values() for path in files]
+        twice = [str(path) for path, times in Counter(paths).items() if times > 1]
+        problems += [f"{_KEY}: {path} is named more than once" for path in twice]
+        self.has_id = {path: self._look_at(path, problems) for path in paths}
         if problems:
             raise BridoError.from_problems("the files of data.files cannot be used:", problems)
         # By split with files: the further references of documents that stand in several rows.
         self._further: dict[str, dict[bytes, list[list[str]]]] = {}
         self.description = {"source": "files", "settings": settings.model_dump(mode="json")}
 
-    def _check_overlap(self, problems: list[str]) -> None:
-        seen: dict[Path, str] = {}
-        for split, files in self.files.items():
-            for path in files:
-                other = seen.setdefault(path.resolve(), split)
-                if other != split:
-                    problems.append(
-                        f"{_KEY}: {path} stands in both {other} and {split}: name it once"
-                    )
-                elif files.count(path) > 1:
-                    problems.append(f"{_KEY}.{split}: {path} is named more than once")
-
-    def _check_references(self, files: list[list[str]], problems: list[str]) -> None:
-        """Note the column of further references if no file has it: some splits may lack them."""
-        name = self.settings.references_column
-        if name and files and not any(name in columns for columns in files):
-            problems.append(
-                f"{_KEY}.references_column: no file has a column {quoted(name)}, the first only "
-                f"{quoted(files[0])}{_meant(name, files[0])}"
-            )
-
-    def _look_at(self, path: Path, problems: list[str]) -> list[str]:
-        """Return a file's columns; notes those that it lacks."""
+    def _look_at(self, path: Path, problems: list[str]) -> bool:
+        """Return whether a file has ids; notes the columns that it lacks."""
         settings = self.settings
         try:
             rows = first_rows(path)
         except BridoError as error:
             problems.append(str(error))
-            return []
+            return False
         columns = list(self._renamed(dict.fromkeys(columns_of(rows))))
-        if not rows:
-            return columns  # no row of the first ones can be read: they are counted as bad
         named = {
             "id_column": [name for name in [settings.id_column] if name and name != _USUAL_ID],
             "document_column": [settings.document_column],
             "summary_column": settings.summary_columns,
         }
         for key, names in named.items():
-            hint = " (null: there are no references)" if key == "summary_column" else ""
+            hint = " (null or none: there are no references)" if key == "summary_column" else ""
             problems += [
-                f"{_KEY}.{key}: {path} has no column {quoted(name)}, only {quoted(columns)}{hint}"
-                f"{_meant(name, columns)}"
+                f"{_KEY}.{key}: {path} has no column {quoted(name)}, only {quoted(columns)}"
+                f"{_meant(name, columns)}{hint}"
                 for name in names
-                if name not in columns
+                # Without a row that can be read all of them are counted as bad.
+                if rows and name not in columns
             ]
-        return columns
+        return settings.id_column in columns
 
     def total(self, split: str) -> None:
         """Not known before the files are read."""
@@ -168,7 +145,7 @@ class FilesSource:
     def _renamed(self, values: dict[str, Any]) -> dict[str, Any]:
         """A row with the names of the settings for its columns."""
         names = {old: new for old, new in self.settings.rename.items() if new not in values}
-        return {names.get(name, name): value for name, value in values.items()} if names else values
+        return {names.get(name, name): value for name, value in values.items()}
 
     def _split_of(self, row: RawRow) -> str:
         identity = id_text(row.id)
@@ -198,8 +175,7 @@ def _document_key(row: RawRow) -> bytes | None:
 
 def _meant(name: str, columns: list[str]) -> str:
     """The column that a missing one is likely to mean, as a question."""
-    starts = [column for column in columns if column.lower().startswith(name.lower())]
-    close = starts or difflib.get_close_matches(name, columns, n=1)
+    close = difflib.get_close_matches(name, columns, n=1, cutoff=0.5)
     return f"; did you mean {short(close[0])}?" if close else ""
 
 
@@ -224,12 +200,9 @@ def _references(value: Any) -> Any:
     """Further references: a list, or text with a JSON list (CSV has no lists), or one reference."""
     if is_missing(value):
         return None
-    if not isinstance(value, str):
-        return value
-    if value.lstrip().startswith("["):
+    if isinstance(value, str) and value.lstrip().startswith("["):
         with contextlib.suppress(ValueError, RecursionError):
             return json.loads(value)
         # A list of Python or numpy, as pandas writes it into CSV, is refused.
-        if is_written_list(value):
-            return value
-    return [value]
+        return value if WRITTEN.fullmatch(value) else [value]
+    return [value] if isinstance(value, str) else value

@@ -50,18 +50,13 @@ class HubSource:
                 loaded = datasets.load_dataset(
                     settings.id, settings.config, revision=settings.revision, split=names
                 )
-        except RuntimeError as error:
-            # The library runs no scripts, and the hub keeps its own copy of such data sets.
-            if "script" not in str(error).lower():
-                raise
-            raise BridoError(
-                f"{_KEY}: {settings.id} is a script, which is not run: set {_KEY}.revision to "
-                "refs/convert/parquet, where the hub keeps its rows"
-            ) from error
-        except (ValueError, KeyError, FileNotFoundError, DatasetsError) as error:
-            # An unknown config or split (the library names those there are), or damaged files.
+        except (RuntimeError, ValueError, KeyError, FileNotFoundError, DatasetsError) as error:
+            # A script, an unknown config or split (the library names those there are).
             reason = " ".join(str(error.__cause__ or error).split())
-            raise BridoError(f"{_KEY}: {settings.id} cannot be loaded: {reason}") from error
+            raise BridoError(
+                f"{_KEY}: {settings.id} cannot be loaded: {reason}. Of a data set with a script "
+                f"the hub keeps the rows in {_KEY}.revision refs/convert/parquet"
+            ) from error
         return dict(zip(SPLITS, loaded, strict=True))
 
     def _commit(self) -> str | None:
@@ -84,22 +79,20 @@ class HubSource:
     def _check(self) -> None:
         settings, problems = self.settings, []
         for split in SPLITS:
-            columns = self.splits[split].column_names
-            for key in ("id_column", "document_column", "summary_column"):
-                name = getattr(settings, key)
-                if name is not None and name not in columns:
-                    problems.append(
-                        f"{_KEY}.{key}: {split} has no column {quoted(name)}, only "
-                        f"{some(columns, 20)}"
-                    )
+            columns, rows = self.splits[split].column_names, self.total(split)
+            problems += [
+                f"{_KEY}.{key}: {split} has no column {quoted(name)}, only {some(columns, 20)}"
+                for key in ("id_column", "document_column", "summary_column")
+                if (name := getattr(settings, key)) is not None and name not in columns
+            ]
+            expected = rows
             if settings.expected_rows is not None:
-                expected, rows = getattr(settings.expected_rows, split), self.total(split)
-                if rows != expected:
-                    problems.append(
-                        f"{_KEY}.expected_rows: {split} has {rows:,} rows, not {expected:,}, so "
-                        f"the data set has changed: pin its commit in {_KEY}.revision, or set "
-                        "expected_rows to null"
-                    )
+                expected = getattr(settings.expected_rows, split)
+            if rows != expected:
+                problems.append(
+                    f"{_KEY}.expected_rows: {split} has {rows:,} rows, not {expected:,}, so the "
+                    f"data set has changed: pin its commit in {_KEY}.revision"
+                )
         if problems:
             raise BridoError.from_problems(f"the data set {settings.id} does not fit:", problems)
 

@@ -2,7 +2,7 @@
 
 import contextlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -36,13 +36,15 @@ def write_corpus(source: Source, settings: DataSettings, folder: Path, interval:
         for split in SPLITS:
             checks = SplitChecks(split, settings.lowercase, settings.max_bad_fraction, documents)
             _write_split(source, checks, settings, temporary / f"{split}.parquet", interval)
-            problem = checks.problem()
-            if problem:
+            if problem := checks.problem():
                 problems.append(problem)
             elif checks.bad:
                 say(f"download {split}: left out {checks.bad.text()}")
-            if repeated := checks.repeated():
-                say(f"download {split}: {repeated}")
+            if checks.repeats:
+                say(
+                    f"download {split}: {checks.repeats:,} rows repeat the document of one before "
+                    "them: their summaries are further references of that document"
+                )
             if warning := documents.warning(split):
                 say(f"download: warning: {warning}")
             left_out = {fault: count for fault, (count, *_) in checks.bad.faults.items()}
@@ -56,27 +58,22 @@ def write_corpus(source: Source, settings: DataSettings, folder: Path, interval:
 def _write_split(
     source: Source, checks: SplitChecks, settings: DataSettings, path: Path, interval: float
 ) -> None:
-    limit = settings.limit(checks.split)
-    total = source.total(checks.split)
-    if limit is not None and total is not None:
-        total = min(total, limit)
+    limit, total = settings.limit(checks.split), source.total(checks.split)
+    total = total if limit is None or total is None else min(total, limit)
     metadata = {**source.description, "split": checks.split, "lowercase": settings.lowercase}
     with (
         Progress(f"download {checks.split}", total, interval=interval) as progress,
         contextlib.closing(source.rows(checks.split)) as stream,
     ):
         rows = islice(checks.keep_good(stream), limit)
-        batches = _batches(rows, progress.advance)
-        tables.write_table(path, batches, source.schema, metadata)
 
+        def batches() -> Iterator[list[dict[str, Any]]]:
+            """Lists of a row group's size, so that memory does not grow."""
+            while batch := list(islice(rows, tables.ROWS_PER_GROUP)):
+                yield batch
+                progress.advance(len(batch))
 
-def _batches(
-    rows: Iterator[dict[str, Any]], advance: Callable[[int], None]
-) -> Iterator[list[dict[str, Any]]]:
-    """Row dictionaries in lists of a row group's size, so that memory does not grow."""
-    while batch := list(islice(rows, tables.ROWS_PER_GROUP)):
-        yield batch
-        advance(len(batch))
+        tables.write_table(path, batches(), source.schema, metadata)
 
 
 def write_references(corpus: Path, folder: Path) -> None:

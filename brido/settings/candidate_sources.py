@@ -1,9 +1,8 @@
 """What the sources of candidates and the pool demand of the other sections."""
 
 from collections.abc import Iterator
-from typing import Any
 
-from brido.candidates.settings import AskedSettings, EndpointGeneration, SamplingGeneration
+from brido.candidates.settings import AskedSettings, EndpointGeneration
 from brido.settings.names import bad_names, no_key
 from brido.settings.sections import Sections
 from brido.summarizer.settings import AskedSystem
@@ -26,22 +25,8 @@ def source_problems(params: Sections) -> Iterator[str]:
                 f"generation.{name}.files.test: name a file, or set documents.test to 0 and "
                 "remove the system elected"
             )
-    yield from _equal_questions(params)
     if params.num_candidates < 2:
         yield "generation: num_candidates must be at least 2 over all sources"
-
-
-def seed_warnings(params: Sections) -> Iterator[str]:
-    """Sources that draw by the same random numbers."""
-    drawn: dict[tuple[str, int], str] = {}
-    for name, source in params.generation.items():
-        if isinstance(source, SamplingGeneration):
-            other = drawn.setdefault((source.checkpoint, source.seed), name)
-            if other != name:
-                yield (
-                    f"generation.{name}.seed is that of generation.{other}, so both draw by "
-                    "the same random numbers, and their votes are not independent: change one"
-                )
 
 
 def pool_problems(params: Sections) -> Iterator[str]:
@@ -93,20 +78,3 @@ def _endpoint(params: Sections, name: str, source: EndpointGeneration) -> Iterat
         from brido.models.chats import message_problems
 
         yield from message_problems(reading, f"reading.{name}")
-
-
-def _equal_questions(params: Sections) -> Iterator[str]:
-    """Sources that one store would give the same answers, whichever server they name."""
-    known: dict[str, list[Any]] = {}
-    for name, source in params.generation.items():
-        if not isinstance(source, EndpointGeneration):
-            continue
-        reading, store = params.reading_of(name), params.runtime.endpoint_of(source.endpoint).store
-        asked = [source.model, source.revision, source.sent, reading.prompt, reading.system, store]
-        if other := next((one for one, its in known.items() if its == asked), ""):
-            yield (
-                f"generation.{name} asks what generation.{other} asks, so its candidates would "
-                "be the same stored answers: change its seed, or where another model has the "
-                "same name, its revision (any label)"
-            )
-        known[name] = asked

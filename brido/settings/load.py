@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
-from ruamel.yaml import YAML, YAMLError
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError
 
 from brido.models.settings import ReadingSettings
 from brido.settings.params import Params
 from brido.utils.atomic import write_text
-from brido.utils.errors import BridoError, first_line, parsing, short
+from brido.utils.errors import BridoError, parsing
 from brido.utils.json_lines import kind
 from brido.utils.sections import problems_of
 
@@ -38,27 +39,18 @@ def load_params(path: Path = PARAMS_FILE) -> Params:
 def read_yaml(path: Path) -> Any:
     """Return the content of a YAML 1.2 file; BridoError if it cannot be read."""
     with parsing(lambda reason: f"{path} cannot be read as YAML: {reason}"):
-        text = ""
         try:
-            text = path.read_text(encoding="utf-8")
             # libyaml says less of what is wrong.
-            return YAML(typ="safe", pure=True).load(text)
+            return YAML(typ="safe", pure=True).load(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
             raise BridoError(
                 f"{path} is missing: run in the project's folder, where params.yaml is"
             ) from None
-        except YAMLError as error:
-            raise BridoError(f"{path} cannot be read as YAML{_where(error, text)}") from None
-
-
-def _where(error: YAMLError, text: str) -> str:
-    """The line of a mistake, and the parser's words."""
-    mark, words = getattr(error, "problem_mark", None), getattr(error, "problem", None)
-    lines = text.splitlines()
-    if mark is None or not lines:
-        return f": {first_line(error)}"
-    number = min(mark.line + 1, len(lines))
-    return f', line {number} ("{short(lines[number - 1].strip())}"): {words or first_line(error)}'
+        except MarkedYAMLError as error:
+            line = error.problem_mark.line + 1 if error.problem_mark else 1
+            raise BridoError(
+                f"{path} cannot be read as YAML, line {line}: {error.problem}"
+            ) from None
 
 
 def check_params(raw: Any, name: str = "params.yaml") -> Params:

@@ -1,16 +1,14 @@
 """The whole of params.yaml, and what its sections demand of each other."""
 
 from collections.abc import Iterator
-from importlib.util import find_spec
 
 from pydantic import ValidationError
 
 from brido.candidates.settings import NO_CHECKPOINT
-from brido.evaluation.registry import all_metrics, find_metric
+from brido.evaluation.registry import find_metric
 from brido.settings.candidate_sources import (
     asked_problems,
     pool_problems,
-    seed_warnings,
     source_problems,
 )
 from brido.settings.names import bad_names, no_key
@@ -45,17 +43,12 @@ class Params(Sections):
         """What is allowed and probably not meant."""
         known: dict[str, str] = {}
         for name in self.tuned:
-            settings = self.scoring_of(name), self.training_of(name)
-            key = str(settings)
-            if key in known:
+            other = known.setdefault(str((self.scoring_of(name), self.training_of(name))), name)
+            if other != name:
                 yield (
-                    f"tuned.{name} has the same settings as tuned.{known[key]}, so both are the "
-                    "same model: change one or delete it"
+                    f"tuned.{name} has the same settings as tuned.{other}, so both are the same "
+                    "model: change one or delete it"
                 )
-            known.setdefault(key, name)
-        yield from seed_warnings(self)
-        if absent := [name for name in self.runtime.trackers if find_spec(name) is None]:
-            yield f"runtime.trackers: {', '.join(absent)} is not installed; stage train needs it"
         if "geval" in self.evaluation.metrics and self.evaluation.geval.model is None:
             yield "evaluation.geval.model: null names no judge, and stage evaluate needs one"
         if not self.has_base:
@@ -81,10 +74,7 @@ class Params(Sections):
                 )
             if learns and not learns.world and not self.data.labelled:
                 way_out = "name a model in source" if form == "embedded" else "write null"
-                yield (
-                    f"checkpoints.{name}.{form}: it learns from references, and there are none "
-                    f"({self._no_references}): {way_out}"
-                )
+                yield f"checkpoints.{name}.{form}: {self._no_references}: {way_out}"
 
     def _without_base(self) -> Iterator[str]:
         """What candidates and scores need of base where `checkpoints.base.source` is none."""
@@ -97,13 +87,10 @@ class Params(Sections):
 
     def _systems(self) -> Iterator[str]:
         known = ("base", *MADE)
-        if len(set(self.systems)) < len(self.systems):
-            yield f"systems: a name stands twice in {quoted(self.systems)}"
-        if "base" not in self.systems:
-            names = ", ".join(map(short, ["base", *self.systems]))
+        if "base" not in self.systems or len(set(self.systems)) < len(self.systems):
             yield (
-                "systems: base is missing, and every other system is compared with it. Write "
-                f"`systems: [{names}]`"
+                f"systems: {quoted(self.systems)} must have each name once, and `base`, with which "
+                "every other system is compared"
             )
         if unknown := [name for name in self.systems if name not in known]:
             yield (
@@ -112,10 +99,7 @@ class Params(Sections):
                 f"such as `zero_shot: {{checkpoint: {short(unknown[0])}}}`"
             )
         if "reference" in self.systems and not self.data.labelled:
-            yield (
-                f"systems: remove `reference`, because there are no references "
-                f"({self._no_references})"
-            )
+            yield f"systems: remove `reference`, because {self._no_references}"
         if "elected" in self.systems and "test" not in self.documents.splits:
             yield (
                 "systems: `elected` needs candidates of test documents: set documents.test to "
@@ -138,15 +122,9 @@ class Params(Sections):
                 yield from (f"tuned.{name}: {line}" for line in lines)
                 continue
             if not self.data.labelled and training.keep == "best_generator":
-                yield (
-                    f"tuned.{name}: training.keep best_generator compares with references, and "
-                    f"there are none ({self._no_references}): write last or best_ranker"
-                )
+                yield f"tuned.{name}.training.keep: {self._no_references}: write best_ranker"
             if not self.data.labelled and training.gold_weight:
-                yield (
-                    f"tuned.{name}: training.gold_weight needs references, and there are none "
-                    f"({self._no_references}): set it to 0"
-                )
+                yield f"tuned.{name}.training.gold_weight: {self._no_references}: set it to 0"
             if system.scoring.model_fields_set:
                 yield from self._scoring(f"tuned.{name}.scoring", scoring)
 
@@ -169,14 +147,11 @@ class Params(Sections):
                 f"candidates' likelihood with other documents. Or set {key}.prior_weight to 0"
             )
         if scoring.alpha and not self.data.labelled:
-            yield (
-                f"{key}.alpha: {scoring.alpha:g} gives references a weight, but there are "
-                f"none ({self._no_references}): set it to 0"
-            )
+            yield f"{key}.alpha: {scoring.alpha:g}, but {self._no_references}: set it to 0"
 
     @property
     def _no_references(self) -> str:
-        return f"data.{self.data.source}.summary_column is null"
+        return f"there are no references (data.{self.data.source}.summary_column is null)"
 
     def _variants(self) -> Iterator[str]:
         known = [*self.checkpoints, *self.tuned]
@@ -202,43 +177,26 @@ class Params(Sections):
         columns = [f"{name}.{one}" for name in measured for one in find_metric(name).names]
         by = self.decides
         if by is None:
-            metric = "world_judge" if self.data.source == "world" else "mentions"
             yield (
-                f"choice.by: no measured metric says which summaries are good: add {metric} to "
-                "evaluation.metrics, or name a column of a measured metric"
+                "choice.by: no measured metric says which summaries are good: add world_judge (on "
+                "the world) or mentions to evaluation.metrics, or name a column of another"
             )
         elif by not in columns:
-            metric, _, column = by.partition(".")
-            absent = [other.name for other in all_metrics() if other.name not in measured]
-            is_absent = metric in absent and column in find_metric(metric).names
-            way_out = f": add {metric} to it" if is_absent else close_to(by, columns)
             yield (
                 f"choice.by: {quoted(by)} is not a column of a metric that evaluation.metrics "
-                f"names{way_out}"
+                f"names{close_to(by, columns)}"
             )
         else:
-            yield from self._decides(by)
+            name, _, column = by.partition(".")
+            found = find_metric(name)
+            better = next(one.better for one in found.columns if one.name == column)
+            if better == "neither" or (found.against_references and not self.data.labelled):
+                yield (
+                    f"choice.by: {by} has no direction here, so it cannot say which system is "
+                    "best: name another column, or write null for good summaries"
+                )
         if self.choice.rouge_loss is not None and self.data.labelled and "rouge" not in measured:
-            yield (
-                "choice.rouge_loss: rouge is not measured: add it to evaluation.metrics, or write "
-                "null"
-            )
-
-    def _decides(self, by: str) -> Iterator[str]:
-        """Why a measured column cannot decide the choice."""
-        name, _, column = by.partition(".")
-        metric = find_metric(name)
-        better = next(one.better for one in metric.columns if one.name == column)
-        if better == "neither":
-            yield (
-                f"choice.by: {by} has no direction, so it cannot say which system is best: name "
-                "another column, or write null for good summaries"
-            )
-        if metric.against_references and not self.data.labelled:
-            yield (
-                f"choice.by: {by} compares with references, and there are none "
-                f"({self._no_references}): name another column, or write null for good summaries"
-            )
+            yield "choice.rouge_loss: add rouge to evaluation.metrics, or write null"
 
     def _metrics(self) -> Iterator[str]:
         needs = [name for name in self.evaluation.metrics if find_metric(name).needs_facts]

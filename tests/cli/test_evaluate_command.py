@@ -88,31 +88,30 @@ def test_a_judge_is_counted_asked_and_replayed(given, capsys):
 
 
 def test_a_full_key_is_taken_as_it_is(tmp_path):
-    params = ROOT / "params.yaml"
     short = ["model=m", "max_cost=2", "samples=3", "runtime.device=cpu"]
-    settings, runtime = read_settings("geval", params, short)
+    settings, runtime = read_settings("geval", short)
     assert (settings.model, settings.samples, runtime.endpoint.max_cost) == ("m", 3, 2)
     assert runtime.device == "cpu"
     full = ["evaluation.geval.model=m", "runtime.endpoint.max_cost=2"]
-    settings, runtime = read_settings("geval", params, full)
+    settings, runtime = read_settings("geval", full)
     assert (settings.model, runtime.endpoint.max_cost) == ("m", 2)
     # The metric has no such key; the whole run's budget has another name.
     with pytest.raises(BridoError, match=r"evaluation\.geval\.max_tokens: unknown key"):
-        read_settings("geval", None, ["evaluation.geval.max_tokens=5"])
-    settings, _ = read_settings("rouge", None, ["tokenizer=unicode"])
+        read_settings("geval", ["evaluation.geval.max_tokens=5"])
+    settings, _ = read_settings("rouge", ["tokenizer=unicode"])
     assert settings.tokenizer == "unicode"
 
 
 def test_wrong_settings_are_named_together_and_never_shown():
     wrong = ["modle=m", "samples=none", "top_p=7", "key=sk-secret", "seed=2024-99-99"]
     with pytest.raises(BridoError) as error:
-        read_settings("geval", None, wrong)
+        read_settings("geval", wrong)
     text = str(error.value)
     keys = {line.split(":")[0].removeprefix("  - ") for line in text.splitlines()[1:]}
     names = ("modle", "samples", "top_p", "key", "seed")
     assert keys == {f"evaluation.geval.{name}" for name in names}
     with pytest.raises(BridoError) as other:
-        read_settings("geval", None, ["sk-secret"])
+        read_settings("geval", ["sk-secret"])
     assert "sk-secret" not in text + str(other.value)
 
 

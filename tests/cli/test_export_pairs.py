@@ -7,14 +7,9 @@ import shutil
 import pytest
 import synthetic_run
 from datasets import load_dataset
-from tiny_chat import CHATML, chat_tokenizer, tiny_llama
 
 from brido import tables
 from brido.cli import export_pairs, score
-from brido.cli.pair_rows import scored_document, scored_problem
-from brido.models.checkpoint import save
-from brido.models.prompt import Prompt
-from brido.models.settings import ReadingSettings
 from brido.utils.commands import invoke
 from brido.utils.errors import BridoError
 
@@ -125,71 +120,11 @@ def test_what_is_left_out_is_said(changed, tmp_path, capsys):
     assert all(row["rejected"].strip() for row in load(out))
 
 
-def test_documents_without_a_pair_are_counted(data, tmp_path, capsys):
-    export(data, tmp_path, "--min-gap", "5")
-    assert "0 pairs of 0 documents" in capsys.readouterr().err
-    assert (tmp_path / "out.jsonl").read_text() == ""
-
-
-def test_template_takes_braces_and_escapes(data, tmp_path):
-    path = export(data, tmp_path, "--prompt", "{x} {{ document }}\\nSummary:")
-    row = told(path.read_text())[0]
-    assert row["prompt"].startswith("{x} ")
-    assert row["prompt"].endswith("\nSummary:")
-
-
 def test_tables_that_do_not_belong_together_leave_nothing_behind(changed, tmp_path):
     broken = changed(lambda pool, scores: scores[4].update(id="stranger"))
     with pytest.raises(BridoError, match=r"scores/vote/validation.parquet .*stranger"):
         export(broken, tmp_path)
     assert not (tmp_path / "out.jsonl").exists()
-
-
-PARAMS = """
-checkpoints: {base: {source: somewhere}}
-reading: {default: {max_source_tokens: 60, system: Be brief., prompt: "Summarise {{ document }}"}}
-"""
-
-
-@pytest.fixture
-def chat(data, tmp_path, monkeypatch):
-    """A run whose base is a chat model that reads few tokens."""
-    shutil.copytree(data, tmp_path / "data")
-    save(tiny_llama(), chat_tokenizer(CHATML), tmp_path / "data" / "checkpoints" / "base")
-    (tmp_path / "params.yaml").write_text(PARAMS)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def test_conversations_hold_the_cut_document(chat):
-    found = load(export(chat / "data", chat, "--chat"))
-    known = votes(chat / "data")
-    reading = ReadingSettings(
-        max_source_tokens=60, system="Be brief.", prompt="Summarise {{ document }}"
-    )
-    prompt = Prompt.of(chat_tokenizer(CHATML), reading)
-    for row in found:
-        document, candidates, scores = known[row["id"]]
-        system, user = row["prompt"]
-        assert system == {"role": "system", "content": "Be brief."}
-        kept = user["content"].removeprefix("Summarise ")
-        assert user["role"] == "user"
-        assert document.startswith(kept)
-        assert len(kept) < len(document)
-        # What a trainer makes of the messages is what the model reads.
-        tokens = chat_tokenizer(CHATML).apply_chat_template(
-            row["prompt"], add_generation_prompt=True
-        )["input_ids"]
-        assert tokens == prompt.fit(document, 60)[0]
-        best = candidates[scores.index(max(scores))]
-        assert row["chosen"] == [{"role": "assistant", "content": best}]
-
-
-def test_conversations_need_a_template(chat):
-    shutil.rmtree(chat / "data" / "checkpoints")
-    save(tiny_llama(), chat_tokenizer(None), chat / "data" / "checkpoints" / "base")
-    with pytest.raises(BridoError, match="^--chat: the base model"):
-        export(chat / "data", chat, "--chat")
 
 
 def test_who_cannot_be_elected_is_in_no_pair_and_sources_are_named(changed, tmp_path):
@@ -244,47 +179,12 @@ def test_scores_of_a_file_become_pairs_on_stdout(scored, capsys):
     assert second["source_chosen"] == "p"
 
 
-def test_scores_come_through_a_pipe_and_go_into_a_file(scored, tmp_path, monkeypatch, capsys):
-    output = tmp_path / "out.jsonl"
-    with scored.open(encoding="utf-8") as stdin:
-        monkeypatch.setattr("sys.stdin", stdin)
-        main(["-", f"--output={output}"])
-    rows = told(output.read_text())
-    assert all(row["margin"] > 0 for row in rows)
-    printed = capsys.readouterr()
-    assert printed.out == ""
-    assert f"{len(rows)} pairs of 2 documents" in printed.err
-
-
 def test_scores_as_messages(scored, capsys):
     main([str(scored), "--chat", "--prompt", "Shorten: {{ document }}"])
     row = told(capsys.readouterr().out)[0]
     assert row["prompt"] == [{"role": "user", "content": "Shorten: A cat {sat}."}]
     assert row["chosen"][0]["role"] == "assistant"
     assert not row["chosen"][0]["content"].startswith(" ")
-
-
-ROW = {
-    "id": "x",
-    "document": "A cat sat.",
-    "candidates": ["a", "b", "c", "d"],
-    "scores": [0.5, None, 0.75, 0.5],
-    "order": [2, 0, 3],
-    "sources": ["p", None, 7, "q"],
-}
-
-
-def test_rows_are_documents_with_scores_sources_and_order():
-    """Equal scores may stand in any order; without an id the row's number is one."""
-    second = {key: value for key, value in ROW.items() if key != "id"}
-    second |= {"order": [2, 3, 0], "sources": ["p"]}
-    for row, name, sources in ((ROW, "x", ["p", None, "7", "q"]), (second, "2", [None] * 4)):
-        assert scored_problem(row) == ""
-        document = scored_document(row, 2)
-        assert (document.id, document.document, document.sources) == (name, "A cat sat.", sources)
-        assert (document.candidates, document.order) == (ROW["candidates"], row["order"])
-        assert math.isnan(document.scores[1])
-        assert [document.scores[place] for place in (0, 2, 3)] == [0.5, 0.75, 0.5]
 
 
 @pytest.fixture
@@ -321,18 +221,10 @@ def test_the_scores_of_the_chosen_system_are_exported_unless_told_otherwise(seve
     several("vote")
     assert first_chosen() == vote
     assert first_chosen("--system", "other") == other
-
-
-@pytest.mark.parametrize("chosen", [None, "base"])
-def test_whose_scores_is_asked_where_it_is_not_known(several, chosen):
-    if chosen:
-        several(chosen)
-    with pytest.raises(BridoError, match=r"--system, one of other, vote"):
-        first_chosen()
     with pytest.raises(BridoError, match="did you mean vote"):
         first_chosen("--system", "vot")
-    several(["vote"])
-    with pytest.raises(BridoError, match="choice.json"):
+    several("base")
+    with pytest.raises(BridoError, match="other, vote"):
         first_chosen()
 
 

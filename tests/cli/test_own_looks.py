@@ -1,14 +1,12 @@
 """What `brido init` sees in files: columns, references, bad rows, doubtful summaries, names."""
 
 import json
-import os
 from itertools import islice
 from pathlib import Path
 
 import pytest
 
 from brido.cli.init.data import look
-from brido.cli.init.doubts import doubts, example
 from brido.corpus.checks import SplitChecks
 from brido.corpus.duplicates import DocumentsSeen
 from brido.corpus.files import FilesSource
@@ -53,14 +51,6 @@ def test_several_summary_columns_and_an_id_column(file):
     assert data.summaries[0].endswith("annotator 1.")
 
 
-def test_columns_that_may_be_meant_are_named_by_their_options(file):
-    with pytest.raises(BridoError, match=r"--summary-column.*did you mean summary1\?") as error:
-        look({"train": [file]})
-    assert "data.files" not in str(error.value)
-    with pytest.raises(BridoError, match=r"--id-column.*did you mean fname\?"):
-        look({"train": [file]}, None, ["summary1"], "name")
-
-
 def test_a_spreadsheets_capitals_are_usual_names(tmp_path: Path):
     rows = [{"ID": row["fname"], "Text": row["dialogue"], "Summary": row["summary1"]}
             for row in dialogues(120)]  # fmt: skip
@@ -74,50 +64,15 @@ def test_a_spreadsheets_capitals_are_usual_names(tmp_path: Path):
     assert files["document_column"] == "text"
 
 
-def test_the_source_of_an_article_is_not_its_text(tmp_path: Path):
-    rows = [{"source": "BBC", "content": row["dialogue"], "summary": row["summary1"]}
-            for row in dialogues(120)]  # fmt: skip
-    files = look({"train": [write(tmp_path / "a.jsonl", rows)]}).files
-    assert files["document_column"] == "content"
-
-
 @pytest.mark.parametrize(
     ("value", "used"),
-    [(["One."], True), (None, True), ("One.", True), (12, False), ([{"title": "A paper"}], False)],
+    [(["One."], True), ("One.", True), (None, False), ([{"title": "A paper"}], False)],
 )
 def test_the_references_of_a_paper_are_no_references_for_rouge(tmp_path: Path, value, used):
     rows = [{"body": row["dialogue"], "abstract": row["summary1"], "references": value}
             for row in dialogues(120)]  # fmt: skip
     files = look({"train": [write(tmp_path / "a.jsonl", rows)]}).files
     assert (files.get("references_column") == "references") == used
-
-
-def test_further_references_of_some_splits_alone_are_used(tmp_path: Path):
-    rows = [{"document": row["dialogue"], "summary": row["summary1"]} for row in dialogues(120)]
-    test = [{**row, "document": f"In test: {row['document']}", "references": ["Two people meet."]}
-            for row in rows]  # fmt: skip
-    train, other = write(tmp_path / "a.jsonl", rows), write(tmp_path / "t.jsonl", test)
-    files = look({"train": [train], "test": [other]}).files
-    assert files["references_column"] == "references"
-    assert "references_column" not in look({"train": [train]}).files
-    # Where the first rows leave the key out, as they have no further reference.
-    late = write(tmp_path / "l.jsonl", [*rows[:9], *test[9:]])
-    assert look({"train": [late]}).files["references_column"] == "references"
-
-
-def test_files_may_call_their_columns_otherwise(tmp_path: Path, file):
-    rows = [{"key": f"t{n}", "text": f"A talk of {n}.", "gist": f"Talk {n}."} for n in range(30)]
-    other = write(tmp_path / "t.jsonl", rows)
-    files, names = {"train": [file], "test": [other]}, ("dialogue", ["summary1"], "fname")
-    rename = ["text=dialogue", "gist=summary1", "key=fname"]
-    data = look(files, *names, rename)
-    assert data.documents["test"] == 30
-    row = next(FilesSource(FilesSettings(**data.files)).rows("test"))
-    assert (row.id, row.document, row.summary) == ("t0", "A talk of 0.", "Talk 0.")
-    with pytest.raises(BridoError, match=r"t\.jsonl has no column 'summary1', .*gist"):
-        look(files, *names, rename[::2])
-    with pytest.raises(BridoError, match="--rename 'text': write OTHER=NAME"):
-        look(files, *names, ["text"])
 
 
 def test_repeated_ids_are_one_fault_with_a_way_out(tmp_path: Path):
@@ -147,7 +102,7 @@ def test_bad_rows_are_counted_over_what_is_cut_from_one_file(tmp_path: Path):
     file = write(tmp_path / "a.jsonl", rows)
     data = look({"train": [file]}, "dialogue", ["summary1"])
     assert data.bad_share > 0.05
-    assert any("test" in line and "2" in line for line in data.bad)
+    assert any("summary is blank: 2" in line for line in data.warnings)
     for row in rows[:10]:
         row["summary1"] = None
     with pytest.raises(BridoError, match="--train: 1[0-2] of 60 rows are bad") as error:
@@ -171,51 +126,14 @@ def test_bad_rows_may_be_among_the_first_which_are_all_that_a_run_takes(tmp_path
     assert checks.problem() is None
 
 
-def test_files_of_their_own_are_judged_by_themselves(tmp_path: Path, file):
-    other = write(tmp_path / "v.jsonl", dialogues(12, summary1=None))
-    with pytest.raises(BridoError, match="--validation: 12 of 12"):
-        look({"train": [file], "validation": [other]}, None, ["summary1"], "fname")
-
-
 def test_splits_that_stand_in_train_are_said(tmp_path: Path, file):
     files = {"train": [file]}
     for split in ("validation", "test"):
         rows = [{**row, "fname": f"{split}{row['fname']}"} for row in dialogues(20)]
         files[split] = [write(tmp_path / f"{split}.jsonl", rows)]
-    told = look(files, None, ["summary1"], "fname").doubts
+    told = look(files, None, ["summary1"], "fname").warnings
     assert "validation: of 20 documents 20 stand in train" in told[0]
     assert "test: of 20 documents 20 stand in train" in told[1]
-
-
-def test_doubtful_texts_are_said():
-    texts = [f"Document {n} tells of a town and of {n} lorries." for n in range(30)]
-    good = [f"Lorries: {n}." for n in range(30)]
-    assert list(doubts(texts, good)) == []
-    assert list(doubts(texts, [])) == []
-    (alike,) = doubts(texts, ["See the paper."] * 10 + good[10:])
-    assert "10 of 30" in alike
-    (copied,) = doubts(texts, [text.split(" tells")[0] for text in texts])
-    assert "30 of 30" in copied
-    (longer,) = doubts(good, texts)
-    assert "30 of 30" in longer
-    assert list(doubts(texts[:1], good[:1])) == []
-    for sign in ("<p>", "</DIV>", "<br/>", '<a href="x">', "&nbsp;", "&#39;"):
-        (html,) = doubts([f"{text} {sign}" for text in texts[:9]] + texts[9:], good)
-        assert f"9 of {len(texts)} documents hold HTML" in html
-    odd = [f"{text} a < b > c <unk> AT&T; R&D" for text in texts]
-    assert list(doubts(odd, good)) == []
-    (html,) = doubts(texts, [f"<b>{summary}" for summary in good])
-    assert "30 of 30 summaries hold HTML" in html
-    (script,) = doubts(["猫在垫子上。"] * 2 + ["A cat."], ["猫。", "狗。", "Cat."])
-    assert "pairwise.tokenizer" in script
-
-
-def test_one_document_is_shown_with_its_summary():
-    shown = example(["A\x1b[2Jb " * 100, "other"], ["Short."])
-    assert shown["summary"] == "Short."
-    assert shown["document"].endswith("...")
-    assert "\x1b" not in shown["document"]
-    assert example(["猫在垫子上。"], []) == {"document": "猫在垫子上。"}
 
 
 def test_rows_of_several_annotators_are_documents_that_are_cut_in_three(tmp_path: Path):
@@ -224,20 +142,12 @@ def test_rows_of_several_annotators_are_documents_that_are_cut_in_three(tmp_path
     data = look({"train": [write(tmp_path / "a.jsonl", rows)]}, None, ["summary1"])
     assert data.documents == {"train": 20, "validation": 20, "test": 20}
     assert data.repeats == 60
-    assert not any("stand in" in text for text in data.doubts)
+    assert not any("stand in" in text for text in data.warnings)
     row = next(FilesSource(FilesSettings(**data.files)).rows("test"))
     assert [row.summary[-1:], *(text[-2] for text in row.references)] == [".", "2"]
 
 
-def test_few_test_documents_are_said(tmp_path: Path):
-    file = write(tmp_path / "a.jsonl", dialogues(30))
-    told = look({"train": [file]}, None, ["summary1"], "fname").doubts
-    assert any("test documents" in text for text in told)
-
-
-@pytest.mark.parametrize(
-    "name", ["", " ", "a\0b", "a\nb", "\udc80", os.fsdecode(b"\xff"), "x" * 5000]
-)
+@pytest.mark.parametrize("name", [" ", "a\nb", "\udc80"])
 @pytest.mark.parametrize("option", ["train", "test", "document", "summary", "identity"])
 def test_names_that_no_file_or_column_has_are_sentences(file, option, name):
     files = {"train": [file]} | ({option: [name]} if option in ("train", "test") else {})

@@ -12,7 +12,7 @@ import pytest
 from dvc_project import copy_project, environment, run
 from own_articles import abstracts, write_jsonl
 
-from brido.cli.init import checks, command, write
+from brido.cli.init import command, write
 from brido.settings.load import load_params
 from brido.utils.commands import invoke
 from brido.utils.errors import BridoError
@@ -38,7 +38,6 @@ def home(tmp_path: Path, clone: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     write_jsonl(tmp_path / "a.jsonl", abstracts(70))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(write, "checkout", lambda: clone)
-    monkeypatch.setattr(checks, "seconds_a_pair", lambda tokens: 0.1)
     return tmp_path
 
 
@@ -112,12 +111,6 @@ def test_a_folder_with_something_else_is_refused(home, clone) -> None:
     # As a shell leaves a pattern without quotes.
     with pytest.raises(BridoError, match=r"a\.jsonl is a file.* in quotes"):
         own("a.jsonl", "--train", "a.jsonl")
-
-
-def test_a_copy_without_git_is_refused(home, tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(write, "checkout", lambda: tmp_path)
-    with pytest.raises(BridoError, match="not a Git repository"):
-        own("my/run", "--train", "a.jsonl")
 
 
 # Seconds after which `dvc exp run` is killed: while DVC starts, stashes, runs, commits and returns.

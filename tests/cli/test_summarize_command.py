@@ -259,7 +259,7 @@ def test_a_project_uses_its_choice_or_a_system_that_is_named(tmp_path, capsys):
     small_project.write_project(tmp_path)
     (tmp_path / "a.txt").write_text("\n".join(TEXTS))
     assert summarize("a.txt") == 2
-    assert "data/chosen is missing" in capsys.readouterr().err
+    assert "brido.json is missing" in capsys.readouterr().err
     assert summarize("a.txt", "--system", "base") == 0
     out, err = capsys.readouterr()
     base = lines(out)

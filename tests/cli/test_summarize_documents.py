@@ -3,7 +3,6 @@
 import datetime
 import gzip
 import json
-import os
 import re
 import sys
 
@@ -77,34 +76,12 @@ def test_stdin_is_rows_or_texts(monkeypatch):
             assert read() == expected
 
 
-def test_an_array_without_objects_on_stdin_is_no_text(monkeypatch):
-    for content, words in ((json.dumps(TEXTS), "not a text: 7 .stdin item 1"), ("[]", "no rows")):
-        monkeypatch.setattr(sys, "stdin", stdin(content))
-        with pytest.raises(BridoError, match=words):
-            read()
-
-
 def test_lines_of_text_are_documents(folder):
     for first in ("A text, and more.", "Document", "text: a cat sat", "one|two"):
         (folder / "a.txt").write_text(f"{first}\nA cat sat.\n")
         assert [text for _, text in read("a.txt")] == [first, "A cat sat."]
     (folder / "a.csv").write_text('text\nA cat, a dog; both ran.\n"He said, ""no""."\n')
     assert [text for _, text in read("a.csv")] == ["A cat, a dog; both ran.", 'He said, "no".']
-
-
-def test_files_of_one_name_in_two_folders_have_ids_of_their_own(folder):
-    for name in ("x", "y"):
-        (folder / name).mkdir()
-        (folder / name / "a.txt").write_text("w1\nw2\n")
-    (folder / os.fsdecode(b"a\xe9.txt")).write_text("w1\n")
-    names = ["x/a.txt", "y/a.txt", os.fsdecode(b"a\xe9.txt")]
-    ids = ["x/a.txt", "y/a.txt", "a\\xe9.txt"]
-    assert [name for name, _ in read(*names, whole=True)] == ids
-    assert read("x/a.txt", whole=True) == [("a.txt", "w1\nw2")]
-    numbered = ["x/a.txt:1", "x/a.txt:2", "y/a.txt:1", "y/a.txt:2", "a\\xe9.txt:1"]
-    assert [name for name, _ in read(*names)] == numbered
-    with pytest.raises(BridoError, match="more than once"):
-        read("x/a.txt", "./x/a.txt")
 
 
 def test_ids_are_the_rows_own_whatever_type_they_have(folder, capsys):
@@ -124,21 +101,6 @@ def test_ids_are_the_rows_own_whatever_type_they_have(folder, capsys):
     (folder / "d.jsonl").write_text(rows[0])
     with pytest.raises(BridoError, match=r"id was seen before: 2 \(b.jsonl line 3, d.jsonl line 1"):
         read("b.jsonl", "d.jsonl", max_bad=0)
-
-
-def test_columns_are_asked_for_learned_or_usual(folder):
-    (folder / "a.jsonl").write_text('{"article": "a.org", "Story": "A cat sat.", "key": 7}\n')
-    (folder / "b.jsonl").write_text('{"article": "A dog ran.", "id": 8}\n')
-    both = ("a.jsonl", "b.jsonl")
-    learned = [("7", "A cat sat."), ("8", "A dog ran.")]
-    assert read(*both, learned=("Story", "key")) == learned
-    assert read(*both, columns=["Story", "article"])[0] == ("a.jsonl:1", "A cat sat.")
-    assert read(*both, columns=["article"], learned=("Story", "key"))[0] == ("7", "a.org")
-    assert read("a.jsonl", identity="key") == [("7", "a.org")]
-    with pytest.raises(BridoError, match=r"b\.jsonl: no Story .*--document-column"):
-        read(*both, columns=["Story"])
-    with pytest.raises(BridoError, match="id is null or blank"):
-        read("b.jsonl", identity="key")
 
 
 def test_rows_that_hold_no_document_are_named(folder):

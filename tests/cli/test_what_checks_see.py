@@ -1,12 +1,10 @@
-"""`brido sensitivity`, `brido read`, stage sensitivity, and the check that init proposes."""
+"""`brido sensitivity`, `brido read`, stage sensitivity."""
 
 import json
-from types import SimpleNamespace
 
 import pytest
 
 from brido.cli import read, sensitivity
-from brido.cli.init import checks
 from brido.utils.commands import invoke
 from brido.utils.errors import BridoError
 
@@ -61,37 +59,3 @@ def test_the_stage_writes_what_each_check_sees_and_the_choice_keeps_it(finished_
     assert found["world_judge"]["noticed"]["invented name"]["share"] == 1.0
     assert found["mentions"]["unsupported"]["of"] == 24
     assert "world_judge chooses and measures, as it knows the facts." in choice["verdict"][0]
-
-
-def proposed(monkeypatch, named=None, at_hand=True, seconds=0.1):
-    monkeypatch.setattr(checks, "seconds_a_pair", lambda tokens: seconds)
-    monkeypatch.setattr(checks, "_is_at_hand", lambda model: at_hand)
-    data = SimpleNamespace(documents={"validation": 40, "test": 60})
-    limits = SimpleNamespace(documents=SimpleNamespace(mean=800), sentences=2.0)
-    plan = SimpleNamespace(evaluated=50, tuned=("vote", "control"), variants=("checked",))
-    return checks.choose_check(named, data, limits, plan, 20)
-
-
-def test_a_check_that_reads_is_proposed_where_it_is_at_hand_and_quick(monkeypatch):
-    check = proposed(monkeypatch)
-    # 4 systems, 40 and 50 documents of 2 chunks, 2 sentences each, a tenth of a second.
-    assert check.minutes == pytest.approx(4 * 90 * 2 * 2 * 0.1 / 60)
-    assert check.settings() == {
-        "evaluation": {"minicheck": {}}, "choice": {"by": "minicheck.good"},
-    }  # fmt: skip
-    assert proposed(monkeypatch, at_hand=False).settings() == {}
-    assert proposed(monkeypatch, seconds=0.42).name == "mentions"
-    assert proposed(monkeypatch, seconds=0.41).name == "minicheck"
-    assert proposed(monkeypatch, "mentions").name == "mentions"
-    assert proposed(monkeypatch, "minicheck", at_hand=False, seconds=9).name == "minicheck"
-
-
-def test_a_folder_is_a_model_and_another_name_is_refused(monkeypatch, tmp_path):
-    found = proposed(monkeypatch, str(tmp_path), at_hand=False)
-    assert found.settings()["evaluation"] == {"minicheck": {"model": str(tmp_path)}}
-    with pytest.raises(BridoError, match="--check: rouge"):
-        proposed(monkeypatch, "rouge")
-
-
-def test_a_pair_is_timed_on_this_machine():
-    assert checks.seconds_a_pair(8) > 0

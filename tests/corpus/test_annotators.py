@@ -47,7 +47,7 @@ def test_rows_of_one_document_are_one_document_in_one_split(tmp_path: Path, caps
         if identity:
             assert row["id"] == identity.format(n=n, k=0)
     said = capsys.readouterr().err
-    assert "rows repeat the document of a row before them" in said
+    assert "rows repeat the document of one before them" in said
     assert "stand in" not in said
 
 

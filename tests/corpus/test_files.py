@@ -1,7 +1,6 @@
 """A user's own files: every format gives the same rows, splits are stable, bad input is named."""
 
 import csv
-import gzip
 import json
 from pathlib import Path
 
@@ -95,34 +94,6 @@ def test_every_format_gives_back_what_was_written(tmp_path: Path, name: str, tex
     ]
 
 
-@pytest.mark.parametrize(
-    ("content", "documents"),
-    [
-        (
-            'id,document,summary\na,"One, ""two""\nthree",Sum.\nb,Plain text,More.\n',
-            ['One, "two"\nthree', "Plain text"],
-        ),
-        # Columns without a name on the right of a table are passed over.
-        ("id,document,summary,,\n1,T.,S.,,\n2,U.,V.,,\n", ["T.", "U."]),
-    ],
-)
-def test_the_fields_of_a_csv(tmp_path: Path, content: str, documents: list[str]):
-    path = tmp_path / "rows.csv"
-    # The mark at its start does not belong to a column's name.
-    path.write_text(content, encoding="utf-8-sig", newline="")
-    found = corpus(tmp_path, **three(tmp_path, path))["train"]
-    assert [item["document"] for item in found] == documents
-
-
-def test_several_files_and_globs_are_read_in_order(tmp_path: Path):
-    for number in (2, 1, 3):
-        write(tmp_path / f"part-{number}.jsonl", [row(number)])
-    write(tmp_path / "first.csv", [row(0)])
-    paths = three(tmp_path, [row(1)])
-    paths["train"] = [str(tmp_path / "first.csv"), str(tmp_path / "part-*.jsonl")]
-    assert [item["id"] for item in corpus(tmp_path, **paths)["train"]] == ["a0", "a1", "a2", "a3"]
-
-
 def test_column_names_lower_case_and_further_references(tmp_path: Path):
     other = {"text": "Some Text.", "gist": "A.", "all": ["A.", "B.", " b. ", ""]}
     numbers = {"train": 0, "validation": 1, "test": 2}
@@ -211,56 +182,6 @@ def test_rows_that_are_left_out_do_not_count_as_documents(tmp_path: Path):
     assert [item["id"] for item in found] == ["a1", "a2", "a3", "a4"]
 
 
-def as_csv(rows: list[dict], delimiter: str) -> str:
-    lines = [delimiter.join(rows[0]), *(delimiter.join(item.values()) for item in rows)]
-    return "\r\n".join(lines) + "\r\n"
-
-
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("r.json", lambda rows: json.dumps(rows).encode()),
-        ("r.json", lambda rows: ("\n \n" + json.dumps(rows, indent=2)).encode()),
-        ("r.jsonl", lambda rows: json.dumps(rows, ensure_ascii=False).encode("utf-8-sig")),
-        ("r.json.gz", lambda rows: gzip.compress(json.dumps(rows).encode())),
-        ("r.csv", lambda rows: as_csv(rows, ";").encode("utf-8-sig")),
-        ("r.csv", lambda rows: ("\r\n;;;\r\n" + as_csv(rows, ";") + ";;\r\n" * 9).encode()),
-        ("r.csv", lambda rows: as_csv(rows, ",").replace(",", ", ", 2).encode()),
-        ("r.csv", lambda rows: as_csv(rows, ",").replace("\r\n", "\u00a0\r\n", 1).encode()),
-        ("r.csv", lambda rows: as_csv(rows, "\t").encode()),
-        ("r.csv", lambda rows: as_csv(rows, "\t").encode("utf-16")),
-        ("r.csv", lambda rows: as_csv(rows, ",").replace("id,", '"id",', 1).encode()),
-        ("r.tsv", lambda rows: as_csv(rows, "\t").encode("utf-16-be").join([b"\xfe\xff", b""])),
-        ("r.jsonl", lambda rows: "\n".join(map(json.dumps, rows)).encode("utf-16")),
-    ],
-)
-def test_what_other_programs_write_is_read(tmp_path: Path, name: str, content):
-    rows = [row(i, document=f"Text {i} über vieles.") for i in range(6)]
-    (tmp_path / name).write_bytes(content(rows))
-    read = corpus(tmp_path, **three(tmp_path, tmp_path / name))["train"]
-    assert [(r["id"], r["document"], r["summary"]) for r in read] == [
-        (r["id"], r["document"], r["summary"]) for r in rows
-    ]
-
-
-def test_a_comma_in_a_quoted_name_of_a_column_parts_nothing(tmp_path: Path):
-    (tmp_path / "r.csv").write_text('"long, document";summary;"a,b,c"\nT.;S.;1,5\n')
-    columns = {"document_column": "long, document", "id_column": None}
-    others = {name: [{"long, document": name, "summary": "S"}] for name in ("validation", "test")}
-    files = {"train": str(tmp_path / "r.csv"), **splits(tmp_path, **others)}
-    read = corpus(tmp_path, **files, **columns)
-    assert [r["document"] for r in read["train"]] == ["T."]
-
-
-def test_documents_that_are_lists_of_sentences_are_joined(tmp_path: Path):
-    rows = [{"document": [f"First {i}.", "Second."], "summary": "S."} for i in range(40)]
-    path = write(tmp_path / "r.jsonl", rows)
-    read = corpus(tmp_path, train=str(path), validation_fraction=0.3, test_fraction=0.3)
-    documents = [r["document"] for split in read.values() for r in split]
-    assert sorted(documents) == sorted(f"First {i}. Second." for i in range(40))
-    assert all(read.values())
-
-
 def test_several_summary_columns_are_several_references(tmp_path: Path):
     rows = [
         {"id": "a", "document": "T.", "summary1": "One.", "summary2": "Two.", "summary3": " "},
@@ -303,14 +224,3 @@ def test_the_mark_of_a_missing_value_is_no_reference(tmp_path: Path, mark: str, 
     first, second = source.rows("train")
     assert not first.references
     assert second.references == ["Zwei."]
-
-
-def test_some_splits_may_lack_the_column_of_further_references(tmp_path: Path) -> None:
-    texts = {split: f"document,summary\n{split}.,One.\n" for split in ("train", "validation")}
-    texts["test"] = "document,summary,references\ntest.,One.,Two.\n"
-    for split, text in texts.items():
-        (tmp_path / f"{split}.csv").write_text(text)
-    files = {split: str(tmp_path / f"{split}.csv") for split in texts}
-    source = FilesSource(FilesSettings(**files, references_column="references"))
-    found = {split: [row.references for row in source.rows(split)] for split in texts}
-    assert found == {"train": [None], "validation": [None], "test": [["Two."]]}

@@ -105,7 +105,7 @@ def test_what_is_wrong_with_a_data_set_is_said_in_one_sentence(hub, run_stage, t
     cases = [
         ({**XSUM, "revision": "nope"}, "(nope) cannot be fetched"),
         ({**XSUM, "revision": "f" * 40}, f"({'f' * 40}) cannot be fetched"),
-        ({"id": "some/scripted"}, "set data.hub.revision to refs/convert/parquet"),
+        ({"id": "some/scripted"}, "data.hub.revision refs/convert/parquet"),
         ({"id": "some/gated"}, "'some/gated' is a gated dataset on the Hub"),
         ({**CNNDM, "config": None}, "Please pick one among the available configs: ['1.0.0'"),
         ({**CNNDM, "config": "2"}, "'2' not found. Available: ['1.0.0', '3.0.0']"),

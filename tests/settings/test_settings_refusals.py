@@ -1,7 +1,6 @@
 """What params.yaml cannot mean is refused when it is read, with the key and the way out."""
 
 import math
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -10,7 +9,6 @@ from brido.cli.config import command
 from brido.settings.load import check_params, load_params
 from brido.settings.presets import read_preset
 from brido.utils.errors import BridoError
-from brido.utils.paths import user_path
 
 BASE = {"checkpoints": {"base": {"source": "embedded"}}}
 FILES = {
@@ -68,75 +66,52 @@ REFUSED = [
     (source(num_beam=3), "did you mean generation.base.num_beams?"),
     (files(trian="a.csv"), "did you mean data.files.train?"),
     (scoring(alfa=1), "did you mean tuned.x.scoring.alpha?"),
-    ({"choice": {"by": ""}}, "choice.by: must not be empty"),
     ({"tuned": {"x" * 65: {}}}, "1 to 64 letters"),
     ({"reading": {"base": {"prompt": "\x1b[2J{{ document }}"}}}, "reading.base.prompt: holds"),
-    ({"reading": {"base": {"system": "a\0"}}}, "reading.base.system: holds control"),
     (source(max_source_tokens=3), "max_source_tokens: belongs to reading.default."),
     ({"data": {"hub": {}}}, "data.hub: unknown key where data.source is world"),
-    (source(temperature=0.7), "generation.base.temperature: unknown key where"),
     ({"checkpoints": {"base": {"source": "some/model", "embedded": {}}}}, "base.embedded: unknown"),
-    ({"decoding": {"num_beam_groups": 1}}, "decoding.num_beam_groups: unknown key"),
     ({"data": {"source": "wrld"}}, "data.source: must be 'world', 'hub' or 'files', not 'wrld'"),
-    (source(method=None), "'sampling', 'endpoint' or 'files', not null"),
     ({"generation": 3}, "generation: must be a section with keys, not 3"),
-    ({"pool": None}, "pool: must be a section with keys, not null"),
-    ({"reading": {"default": []}}, "reading.default: must be a section with keys"),
     ({"checkpoints": {"base": {}}}, "checkpoints.base.source: this key is missing"),
-    ({"checkpoints": {1: 2}}, "checkpoints.1: "),
     ({"decoding": {"early_stopping": 3}}, "early_stopping: must be true, false or 'never', not 3"),
     ({"scoring": {"normalization": True}}, "normalization: must be 'equation' or 'listing', not t"),
     ({"decoding": {"num_beams": "None"}}, "written null"),
     # Values out of range.
     (embedded(tokenizer="bpe", vocabulary_size=259), "vocabulary_size (259)"),
     (embedded(attention_heads=3), "d_model (128) must be a multiple of attention_heads (3)"),
-    ({"reading": {"default": {"max_source_tokens": 1}}}, "max_source_tokens: must be greater"),
-    ({"training": {"length_penalty": math.nan}}, "training.length_penalty"),
     ({"training": {"seed": 2**64}}, "training.seed: must be less than"),
-    ({"training": {"learning_rate": 1e300}}, "training.learning_rate: must be less than"),
     *(({"training": {"warmup_steps": value}}, f"a share of them below 1, not {value!r}")
       for value in (-1, 1.5, math.nan, True, 2**63)),
     *(({"scoring": {"alpha": value}}, "scoring.alpha")
       for value in ("None", "31", -1, math.nan, True)),
     ({"scoring": {"alpha": 2.5, "normalization": "listing"}}, "15 (N-1)"),
     ({"decoding": {"min_length": 9, "max_length": 8}}, "min_length (9)"),
-    ({"decoding": {"num_beams": 0}}, "decoding.num_beams: "),
     (source(num_beams="16"), "generation.base.num_beams: must be a valid integer, not '16'"),
     (source(num_beams=15, num_beam_groups=2), "num_beam_groups (2) must divide num_beams (15)"),
     (source(num_beams=15, num_candidates=16), "more than num_beams (15)"),
-    (source(max_length=2**40), "generation.base.max_length: must be less than"),
-    (source(method="sampling", temperature=1e-300), "temperature: must be greater than"),
     ({"pairwise": {"combination": "mean"}}, "pairwise.combination: 'mean' is no"),
-    ({"runtime": {"threads": 100_000}}, "runtime.threads: must be less than or equal to 1024"),
     ({"runtime": {"device": "cuda:x"}}, "runtime.device"),
     # Data.
     ({"data": {"world": {"extras_per_reference": [2, 5]}}}, "data.world.extras_per_reference"),
     ({"data": {"world": {"extras_per_reference": [2, 1]}}}, "fewest first"),
     ({"data": {"lowercase": True}}, "data: lowercase: "),
-    ({"data": {"source": "files"}}, "data.files: this key is missing"),
-    ({"data": {"source": "hub", "hub": {"id": "a\0b"}}}, "data.hub.id: "),
-    (files(train=[]), "data.files.train"),
     (files(test_fraction=0.0), "data.files: test_fraction: 0 leaves test empty"),
     (files(validation_fraction=0.95), "leave nothing for train"),
     (files(summary_column=["a", "a"]), "summary_column: a is named more than once"),
-    ({"checkpoints": {"base": {"source": " "}}}, "source: must not be empty"),
     # Names.
     ({"checkpoints": {**BASE["checkpoints"], "default": {"source": "x/y"}}}, "`default` cannot be"),
     ({"checkpoints": {"none": {"source": "embedded"}}}, "`none` cannot be a name"),
     ({"reading": {"tuned": {}}}, "reading: 'tuned' is not a key of checkpoints"),
     # Names that differ in capitals alone would share a folder on some disks.
-    ({"tuned": {"vote": {}, "Vote": {}}}, "tuned: `Vote`"),
     ({"tuned": {"vote": {}, "Base": {}}}, "tuned: `Base`"),
     *(({"tuned": {name: {}}}, f"tuned: `{name}`") for name in ("base", "elected", "reference")),
-    ({"tuned": {"a b": {}}}, "tuned: 'a b'"),
     ({"tuned": {"guided": {}}}, "variants: `guided`"),
     ({"variants": {"vote": {"checkpoint": "base"}}}, "variants: `vote`"),
     # Sources of candidates and the pool.
     (source(num_candidates=1), "generation: num_candidates must be at least 2"),
     ({"generation": {"base": {}}}, "generation.base.checkpoint: this key is missing"),
-    ({"generation": {"a b": {"checkpoint": "base"}}}, "generation: 'a b'"),
     (source(checkpoint="bgi"), "generation.base.checkpoint: 'bgi'"),
-    (source(checkpoint="none"), "generation.base.checkpoint: 'none'"),
     (source(method="files", checkpoint="none", files={"train": "a.jsonl"}), "files.validation: "),
     ({"pool": {"eligible": ["bse"]}}, "pool.eligible: ['bse']"),
     ({"pool": {"eligible": ["base", "base"]}}, "pool.eligible: "),
@@ -148,14 +123,13 @@ REFUSED = [
     (served(temperature=0), "temperature: at 0"),
     (served(extra_parameters={"seed": 1, "n": 2}), "extra_parameters: n, seed"),
     (served(checkpoint="base"), "generation.big.checkpoint: must be 'none', not 'base'"),
-    ({"generation": {"b": {"checkpoint": "none", "method": "endpoint"}}}, "generation.b.model: "),
     ({"reading": {"default": {"prompt": "{{ document[:5] }}"}}}, "reading.default"),
     # Systems.
     ({"systems": ["reference", "base", "brio"]}, "zero_shot: {checkpoint: brio}"),
-    ({"systems": ["reference"]}, "systems: [base, reference]`"),
+    *(({"systems": names}, "each name once, and `base`")
+      for names in (["reference"], ["base", "base"])),
     ({"variants": {"x": {"checkpoint": "y"}}}, "variants.x.checkpoint: 'y'"),
     (scoring(unit="sentence"), "tuned.x.scoring.unit: "),
-    ({"tuned": {"x": {"training": {"epochs": 0}}}}, "tuned.x.training.epochs: "),
     ({"scoring": {"information": 0.7}} | scoring(support=0.5), "tuned.x: support (0.5)"),
     ({"likelihood": {"others": 0}} | scoring(**PRIOR), "tuned.x.scoring.prior_weight"),
     # Stages read the shared section, whatever the systems change.
@@ -165,9 +139,9 @@ REFUSED = [
     ({"decoding": {"max_length": 20}, "variants": {"s": {"checkpoint": "base", "min_length": 30}}},
      "variants.s over section decoding: min_length (30)"),
     ({"training": {"gold_weight": 1.0, "cross_entropy": "elected"}}, "cross_entropy is elected"),
-    (UNLABELLED | {"training": {"keep": "best_generator"}}, "training.keep best_generator"),
+    (UNLABELLED | {"training": {"keep": "best_generator"}}, "training.keep: there are no ref"),
     (UNLABELLED | {"training": {"gold_weight": 1.0, "cross_entropy": "reference"}},
-     "training.gold_weight needs references"),
+     "training.gold_weight: there are no references"),
     # Metrics and the choice by them.
     (measured(), "each once"),
     ({"evaluation": {"metrics": ["rogue"]}}, "['rogue'] must name some of"),
@@ -176,21 +150,16 @@ REFUSED = [
     (measured("world_judge", "rouge", "geval", geval={"model": "m", "prompt": "no.jinja"}),
      "evaluation.geval.prompt: the file no.jinja"),
     ({"evaluation": {"geval": {"temperature": 0.0}}}, "evaluation.geval: temperature: "),
-    (measured("rouge"), "add world_judge to"),
-    (measured("rouge", "mentions"), "add world_judge to"),
-    (FILES | measured("rouge"), "add mentions to"),
-    (FILES | measured("mentions"), "choice.rouge_loss: rouge"),
+    (measured("rouge", "mentions"), "add world_judge"),
+    (FILES | measured("rouge"), "or mentions to"),
+    (FILES | measured("mentions"), "choice.rouge_loss: add rouge"),
     (FILES | measured("rouge", "mentions", "world_qa", "world_judge"), "remove world_qa, world_j"),
     ({"choice": {"among": ["vote", "voted"]}}, "choice.among: 'voted'"),
-    ({"choice": {"among": ["elected"]}}, "choice.among: 'elected'"),
     ({"choice": {"among": []}}, "choice.among: "),
     ({"choice": {"by": "rogue.r1"}}, "did you mean rouge.r1?"),
-    ({"choice": {"by": "geval.average"}}, "add geval to it"),
-    ({"choice": {"by": "geval.averages"}}, "choice.by: 'geval.averages'"),
     ({"choice": {"by": "extractiveness.length"}}, "choice.by: extractiveness.length has no"),
-    ({"choice": {"by": "mentions.checked"}}, "choice.by: mentions.checked has no"),
     (UNLABELLED | measured("rouge", "mentions") | {"choice": {"by": "rouge.r1"}},
-     "choice.by: rouge.r1 compares with references"),
+     "choice.by: rouge.r1 has no direction"),
 ]  # fmt: skip
 
 
@@ -217,10 +186,8 @@ FILES_REFUSED = [
     ("a: [", "cannot be read as YAML"),
     ("- 1", "a list"),
     ("# nothing\n", "is empty"),
-    ("scoring:\n  prior: 1\n   alpha: 0\n", 'line 3 ("alpha: 0"): '),
-    ("scoring:\n\talpha: 0\n", 'line 2 ("alpha: 0"): '),
-    ("systems: [base]]\n", 'line 1 ("systems: [base]]"): '),
-    ("pool: {}\npool: {}\n", 'line 2 ("pool: {}"): '),
+    ("scoring:\n  prior: 1\n   alpha: 0\n", "line 3: "),
+    ("pool: {}\npool: {}\n", "line 2: "),
     pytest.param("data: {source: 2024-99-99}", "params.yaml", id="date"),
     pytest.param("data: {source: " + "9" * 5000 + "}", "params.yaml", id="digits"),
     pytest.param("data: " + "[" * 1000 + "]" * 1000, "params.yaml", id="nesting"),
@@ -252,8 +219,3 @@ def test_the_command_says_that_a_file_is_missing_and_what_is_wrong_with_one(tmp_
     said = str(CliRunner().invoke(command, [str(wrong)]).exception)
     assert said.startswith(f"{wrong} has a problem:")
     assert "did you mean scoring.alpha?" in said
-
-
-def test_a_home_that_nobody_has_is_a_sentence():
-    with pytest.raises(BridoError, match="nosuchuser.* cannot be a path here"):
-        user_path(Path("~nosuchuser/articles.jsonl"))

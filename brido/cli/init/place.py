@@ -15,47 +15,36 @@ _BRANCH = "brido/"
 # Neither keys nor hooks of the user's take part, and a commit needs an author.
 _OURS = ("-c", "user.name=brido init", "-c", "user.email=brido@localhost",
          "-c", "commit.gpgSign=false", "-c", "core.hooksPath=/dev/null")  # fmt: skip
-# Results of the clone's own run.
-_RESULTS = ("metrics", "dvc.lock")
-_CODE = ("brido", "stages", "presets", "dvc.yaml")
 
 
 def checkout() -> Path:
     """The clone, or the project, whose code runs.
 
     Raises:
-        BridoError: the code is an installed package, which has no stages.
+        BridoError: the code is an installed package, which has no stages, or a copy without Git.
     """
     root = Path(brido.__file__).resolve().parents[1]
-    if not ((root / "dvc.yaml").is_file() and (root / "stages").is_dir()):
+    if not ((root / "stages").is_dir() and (root / ".git").exists()):
         raise BridoError(
-            f"{root} is not a clone of BRIDO: clone its repository, and run the `brido` of its "
-            ".venv/bin. Only a clone has the stages of a run"
+            f"{root} is not a clone of BRIDO: `git clone` its repository, and run the `brido` of "
+            "its .venv/bin. Only a clone has the stages of a run"
         )
     return root
 
 
-def check_place(folder: Path, root: Path) -> None:
-    """Refuse a folder that holds something else, or a copy of the code that Git does not know.
+def check_place(folder: Path) -> None:
+    """Refuse a folder that holds something else.
 
     Raises:
-        BridoError: it is a file, or neither empty nor a project of this clone.
+        BridoError: it is a file, or neither empty nor a project.
     """
-    if not (root / ".git").exists():
-        raise BridoError(
-            f"{root} is not a Git repository, and a project is a worktree of one: `git clone` the "
-            "repository"
-        )
     if folder.exists() and not folder.is_dir():
         raise BridoError(
             f"{folder} is a file: name a folder that is new or empty. A pattern of several files "
             "stands in quotes (--train 'my/*.jsonl')"
         )
     if folder.is_dir() and any(folder.iterdir()) and not is_project(folder):
-        raise BridoError(
-            f"{folder} holds something else than a project of {root}: name a folder that is new "
-            "or empty"
-        )
+        raise BridoError(f"{folder} is not empty, nor a project: name a folder that is new")
 
 
 def is_project(folder: Path) -> bool:
@@ -79,16 +68,14 @@ def branch_of(folder: Path) -> str:
     return _git(folder, "branch", "--show-current").strip()
 
 
-def make_place(folder: Path, root: Path) -> str:
+def make_place(folder: Path, root: Path) -> None:
     """Make the project without the results of the clone's run, or leave the one that is there.
-
-    Returns a sentence about changes of the clone that its last commit lacks, or "".
 
     Raises:
         BridoError: the folder cannot be written, or Git refuses.
     """
     if folder.is_dir() and any(folder.iterdir()):
-        return ""
+        return
     _git(root, "worktree", "prune")
     taken = _git(root, "branch", "--list", "--format=%(refname:short)", f"{_BRANCH}*").split()
     branch, number = f"{_BRANCH}{folder.name}", 1
@@ -96,13 +83,8 @@ def make_place(folder: Path, root: Path) -> str:
         number += 1
         branch = f"{_BRANCH}{folder.name}-{number}"
     _git(root, *_OURS, "worktree", "add", "--quiet", "-b", branch, str(folder))
-    _git(folder, "rm", "-r", "--quiet", "--ignore-unmatch", *_RESULTS)
+    _git(folder, "rm", "-r", "--quiet", "--ignore-unmatch", "metrics", "dvc.lock")
     _git(folder, *_OURS, "commit", "--quiet", "--allow-empty", "--message", "A project begins")
-    changed = _git(root, "status", "--porcelain", "--", *_CODE)
-    return changed and (
-        f"the project has the code of the last commit of {root}, without what has changed since: "
-        f"{', '.join(line[3:] for line in changed.splitlines()[:3])}"
-    )
 
 
 def commit(folder: Path) -> None:

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from statistics import fmean
 from typing import Any
 
 from brido.cli.init.data import Data
-from brido.cli.init.limits import Limits
-from brido.cli.init.model import Model
+from brido.cli.init.model import Limits, Model
 from brido.cli.init.speed import Speed
 from brido.settings.presets import read_preset
 
@@ -26,55 +26,12 @@ _ALWAYS = ("vote", "control")
 _REFERENCES, _SEEN, _EPOCHS = (48, 75, 110, 160, 250, 400, 700, 1200, 2000), 96, 3
 # The embedded model learns from scratch, which takes too long from more.
 _FROM_SCRATCH = 2000
-# The smallest run, which trains nothing but base and has some candidates to look at. The smallest
-# vote, with the validation documents that training's own measures look at, and what it grows by. A
-# GPU has room for more.
+# The smallest run, which trains nothing but base and has some candidates to look at, and the
+# smallest vote, with the validation documents that training's own measures look at.
 _SMALLEST = {
     "evaluated": 40, "candidates": 6, "train": 8, "looked_at": 8, "variants": ("checked",)
 }  # fmt: skip
 _VOTE = {"tuned": _ALWAYS, "train": 32, "looked_at": 40}
-_CANDIDATES = ({"candidates": 8, "train": 48}, {"candidates": 12, "train": 64})
-_CANDIDATES_ON_GPU = ({"candidates": 16, "train": 1000},)
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """What the preset of this kind of model says.
-
-    Beams of decoding, epochs of a model from scratch, the other documents that candidates are
-    scored with, the documents to tune on (None: as many as there are), the names of tuned systems,
-    and how many times as long as base each variant writes.
-    """
-
-    beams: int
-    epochs: int
-    others: int
-    train: int | None
-    tuned: tuple[str, ...]
-    variants: dict[str, float]
-
-    @classmethod
-    def of(cls, model: Model, labelled: bool) -> "Recipe":
-        """labelled: whether there are references, without which none can weigh in an order."""
-        preset = read_preset(model.preset)
-        tuned = {name: changes.get("scoring", {}) for name, changes in preset["tuned"].items()}
-        beams, variants = preset["decoding"]["num_beams"], {}
-        for name, changes in preset["variants"].items():
-            guidance, checked = (changes.get(key) or {} for key in ("guidance", "checked"))
-            # Guided texts read other documents; half of the documents may need candidates.
-            more = guidance.get("others", 0) + checked.get("candidates", 0) / (2 * beams)
-            # Without references base does not learn, so it is untuned itself.
-            if labelled or changes["checkpoint"] == "base":
-                variants[name] = 1 + more
-        return cls(
-            beams,
-            preset["checkpoints"]["base"].get("embedded", {}).get("epochs", 0),
-            preset["likelihood"]["others"],
-            # Encoder-decoders: how many are enough was not measured.
-            preset["documents"]["train"] if model.form == "decoder_only" else None,
-            tuple(name for name, scoring in tuned.items() if labelled or not scoring.get("alpha")),
-            variants,
-        )
 
 
 @dataclass(frozen=True)
@@ -97,9 +54,36 @@ class Plan:
     seconds: float | None = None
 
 
+def recipe_of(model: Model, labelled: bool) -> dict[str, Any]:
+    """The preset of this kind of model, without the systems that need references if there are none.
+
+    labelled: whether there are any. Without them none can weigh in an order, and base does not
+    learn, so it is untuned itself.
+    """
+    preset = read_preset(model.preset)
+    for name, changes in list(preset["tuned"].items()):
+        if not labelled and changes.get("scoring", {}).get("alpha"):
+            del preset["tuned"][name]
+    for name, changes in list(preset["variants"].items()):
+        if not labelled and changes["checkpoint"] != "base":
+            del preset["variants"][name]
+    return preset
+
+
+def writing_of(recipe: dict[str, Any], variant: str) -> float:
+    """How many times as long as base a variant writes.
+
+    Guided texts read other documents; half of the documents of `checked` may need candidates.
+    """
+    changes = recipe["variants"][variant]
+    guidance, checked = (changes.get(key) or {} for key in ("guidance", "checked"))
+    beams = recipe["decoding"]["num_beams"]
+    return 1 + guidance.get("others", 0) + checked.get("candidates", 0) / (2 * beams)
+
+
 def make_plan(
-    data: Data, model: Model, limits: Limits, speed: Speed | None, on_gpu: bool, recipe: Recipe,
-    minutes: float,
+    data: Data, model: Model, limits: Limits, speed: Speed | None, on_gpu: bool,
+    recipe: dict[str, Any], minutes: float,
 ) -> Plan:  # fmt: skip
     """Return the largest run of at most so many minutes, or the smallest one if none is so short.
 
@@ -107,78 +91,72 @@ def make_plan(
     another one.
     """
     counts = data.documents
-    most = {
-        "evaluated": max(counts["validation"], counts["test"]),
-        "train": min(counts["train"], recipe.train or counts["train"]),
-        "looked_at": counts["validation"],
-    }
+    most = {"evaluated": max(counts["validation"], counts["test"]), "train": counts["train"],
+            "looked_at": counts["validation"]}  # fmt: skip
+    # Encoder-decoders: how many documents are enough to tune on was not measured.
+    if model.form == "decoder_only":
+        most["train"] = min(most["train"], recipe["documents"]["train"])
     plan = None
     for step in _steps(data, model, recipe, on_gpu):
         # Without a vote nothing needs more candidates, nor another order of them.
-        if plan and not plan.tuned and ("candidates" in step or isinstance(step.get("tuned"), str)):
+        if plan and not plan.tuned and step.keys() & {"candidates", "tuned"} and step != _VOTE:
             continue
-        larger = _grown(plan or Plan(), step, most, recipe)
+        sizes = {name: min(value, most.get(name, value)) for name, value in step.items()}
+        larger = replace(plan or Plan(), **sizes)
+        fits = model.form == "embedded"
         if speed:
             seconds = seconds_of(larger, data, limits, speed, recipe)
             larger, fits = replace(larger, seconds=seconds), seconds * RANGE[1] <= 60 * minutes
-        else:
-            fits = model.form == "embedded"
-        plan = larger if fits or plan is None else plan
-    assert plan is not None
-    return plan
+        # Few references are read more often, unless they are already.
+        again = plan is None or "references" in step or larger.epochs >= plan.epochs
+        plan = larger if plan is None or (fits and again) else plan
+    return plan or Plan()
 
 
-def _steps(data: Data, model: Model, recipe: Recipe, on_gpu: bool) -> Iterator[dict[str, Any]]:
+def _steps(
+    data: Data, model: Model, recipe: dict[str, Any], on_gpu: bool
+) -> Iterator[dict[str, Any]]:
     """The smallest run, and what it grows by, step by step."""
-    train = data.documents["train"]
-    if model.form == "embedded":
-        first, *more = [{"references": min(train, _FROM_SCRATCH), "epochs": recipe.epochs}]
-    elif data.summaries and model.learns_first:
-        sizes = sorted({min(size, train) for size in (*_REFERENCES, train)})
-        first, *more = [
-            {"references": size, "epochs": min(_EPOCHS, -(-_SEEN // size))} for size in sizes
-        ]
-    else:
-        first, more = {}, []
+    first, *more = _references(data, model, recipe)
     yield _SMALLEST | first
     yield from more
     # What trains nothing is left out last; guided systems read the most.
-    by_reading = sorted(recipe.variants, key=recipe.variants.__getitem__)
-    yield from ({"variants": name} for name in by_reading)
+    by_reading = sorted(recipe["variants"], key=lambda name: writing_of(recipe, name))
+    for count in range(1, len(by_reading) + 1):
+        chosen = {"checked", *by_reading[:count]}
+        yield {"variants": tuple(name for name in recipe["variants"] if name in chosen)}
     yield _VOTE
-    yield from (*_CANDIDATES, *(_CANDIDATES_ON_GPU if on_gpu else ()))
+    yield {"candidates": 8, "train": 48}
+    yield {"candidates": 12, "train": 64}
+    if on_gpu:
+        yield {"candidates": 16, "train": 1000}
     yield {"evaluated": 60}
-    optional = [name for name in recipe.tuned if name not in _ALWAYS]
-    yield from ({"tuned": name} for name in optional[:1])
+    yield {"tuned": tuple(recipe["tuned"])}
     yield {"evaluated": 100}
-    yield from ({"tuned": name} for name in optional[1:])
-    yield {"evaluated": 300 if on_gpu else 100}
+    if on_gpu:
+        yield {"evaluated": 300}
     if model.form != "embedded" and first:
         yield from ({"epochs": epochs} for epochs in range(2, _EPOCHS + 1))
 
 
-def _grown(plan: Plan, step: dict[str, Any], most: dict[str, int], recipe: Recipe) -> Plan:
-    """A plan after a step. No number gets smaller, or more than there are.
-
-    Of more references fewer epochs are enough.
-    """
-    fields: dict[str, Any] = {}
-    for name, value in step.items():
-        known = getattr(plan, name)
-        if isinstance(known, tuple):  # in the recipe's order
-            every = recipe.tuned if name == "tuned" else recipe.variants
-            named = {*known, *((value,) if isinstance(value, str) else value)}
-            fields[name] = tuple(each for each in every if each in named)
-        else:
-            fewest = 0 if "references" in step else known
-            fields[name] = max(fewest, min(value, most.get(name, value)))
-    return replace(plan, **fields)
+def _references(data: Data, model: Model, recipe: dict[str, Any]) -> list[dict[str, Any]]:
+    """What base may learn from first, the fewest first."""
+    train = data.documents["train"]
+    if model.form == "embedded":
+        epochs = recipe["checkpoints"]["base"]["embedded"]["epochs"]
+        return [{"references": min(train, _FROM_SCRATCH), "epochs": epochs}]
+    if not (data.summaries and model.learns_first):
+        return [{}]
+    sizes = sorted({min(size, train) for size in (*_REFERENCES, train)})
+    return [{"references": size, "epochs": min(_EPOCHS, -(-_SEEN // size))} for size in sizes]
 
 
-def seconds_of(plan: Plan, data: Data, limits: Limits, speed: Speed, recipe: Recipe) -> float:
+def seconds_of(
+    plan: Plan, data: Data, limits: Limits, speed: Speed, recipe: dict[str, Any]
+) -> float:
     """Return the seconds of all stages of a run, one after the other."""
-    read = min(limits.documents.mean, limits.source_tokens)
-    written = limits.summaries.mean if limits.summaries else limits.summary_tokens / 2
+    beams = recipe["decoding"]["num_beams"]
+    written, read = limits.written, min(fmean(limits.documents), limits.source_tokens)
     # A batch is written until its longest text ends.
     longest = min(2 * written, limits.summary_tokens)
 
@@ -192,13 +170,13 @@ def seconds_of(plan: Plan, data: Data, limits: Limits, speed: Speed, recipe: Rec
     with_candidates = plan.looked_at + plan.train
     seconds += write(with_candidates, plan.candidates)
     if {"information", "likelihood"} & {*plan.tuned}:
-        others = recipe.others if "information" in plan.tuned else 0
+        others = recipe["likelihood"]["others"] if "information" in plan.tuned else 0
         seconds += score(with_candidates, 1 + others) * _FORWARD
     validated = min(VALIDATED, plan.looked_at)
-    validate = write(validated, recipe.beams) + score(validated) * _FORWARD
+    validate = write(validated, beams) + score(validated) * _FORWARD
     seconds += len(plan.tuned) * (score(plan.train) + _VALIDATIONS * validate)
     measured = sum(min(plan.evaluated, data.documents[split]) for split in ("validation", "test"))
-    sources = 1 + len(plan.tuned) + sum(recipe.variants[name] for name in plan.variants)
-    seconds += sources * write(measured, recipe.beams)
+    sources = 1 + len(plan.tuned) + sum(writing_of(recipe, name) for name in plan.variants)
+    seconds += sources * write(measured, beams)
     others_stages = _OF_OTHERS * (2 + len(plan.variants))
     return seconds + _START * (_SHARED + _OF_TUNED * len(plan.tuned) + others_stages)

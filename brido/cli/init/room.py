@@ -3,14 +3,12 @@
 import os
 import shutil
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from brido.cli.init.limits import Limits
-from brido.cli.init.model import Model
+from brido.cli.init.model import Limits, Model
 from brido.cli.init.plan import Plan
 from brido.cli.init.speed import Speed
 
@@ -20,55 +18,34 @@ _STORED, _TRAINED = 4, 16
 _PROGRAM, _SHARE = 0.7e9, 0.9
 
 
-@dataclass(frozen=True)
-class Room:
-    """Bytes: of memory that training takes (None if not known), what is free of it, and disk.
-
-    runtime: keys of section `runtime` with which it fits; empty where it fits anyway.
-    """
-
-    memory: float | None
-    free: float
-    disk: float
-    free_disk: float
-    runtime: dict[str, Any]
-
-
-def find_room(
-    preset: dict[str, Any], model: Model, limits: Limits, plan: Plan, speed: Speed | None,
-    folder: Path,
-) -> Room:  # fmt: skip
-    """How much memory and disk a run takes at most.
-
-    folder: where the run will be, or a path below a folder that is there.
-    """
-    # Base, each tuned system and the copy of the chosen one.
-    disk = (2 + len(plan.tuned)) * _STORED * model.parameters
+def disk_of(model: Model, plan: Plan, folder: Path) -> tuple[float, float]:
+    """Bytes of disk that a run in a folder takes, and that are free there."""
     there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
-    free, free_disk = free_memory(), shutil.disk_usage(there).free
+    # Base, each tuned system and the copy of the chosen one.
+    needed = (2 + len(plan.tuned)) * _STORED * model.parameters
+    return needed, shutil.disk_usage(there).free
+
+
+def memory_of(
+    recipe: dict[str, Any], model: Model, limits: Limits, plan: Plan, speed: Speed | None
+) -> tuple[float | None, dict[str, Any]]:
+    """Bytes of memory that training takes at most (None: not known), and keys of `runtime`.
+
+    With these it fits into what is free; there are none where it fits anyway.
+    """
     if speed is None or not model.small:
-        return Room(None, free, disk, free_disk, {})
+        return None, {}
     fixed = _PROGRAM + _TRAINED * model.parameters
-    tokens = most_tokens(preset, limits, plan, preset["runtime"]["batch_tokens"])
-    memory = fixed + tokens * speed.memory
-    runtime: dict[str, Any] = {}
-    if memory > _SHARE * free:
-        fitting = int((_SHARE * free - fixed) / max(speed.memory, 1.0))
-        one = most_tokens(preset, limits, plan, 1)
-        runtime = {"batch_tokens": max(fitting, one)} if fitting > 0 else {"batch_tokens": one}
-        if fitting < one:
-            runtime["gradient_checkpointing"] = True
-    return Room(memory, free, disk, free_disk, runtime)
-
-
-def most_tokens(preset: dict[str, Any], limits: Limits, plan: Plan, batch_tokens: int) -> int:
-    """Tokens of the largest part of an update that is in memory at once, as stage train cuts it."""
-    found = []
-    learning = preset["checkpoints"]["base"].get("fine_tuning") or preset["training"]
-    for settings, sequences in ((learning, 1), (preset["training"], 1 + plan.candidates)):
-        tokens = limits.source_tokens + sequences * limits.summary_tokens
-        found.append(tokens * max(1, min(settings["batch_size"], batch_tokens // tokens)))
-    return max(found)
+    document = limits.source_tokens + (1 + plan.candidates) * limits.summary_tokens
+    memory = fixed + max(document, recipe["runtime"]["batch_tokens"]) * speed.memory
+    allowed = _SHARE * free_memory()
+    if memory <= allowed:
+        return memory, {}
+    fitting = int((allowed - fixed) / max(speed.memory, 1.0))
+    return memory, {
+        "batch_tokens": max(fitting, document),
+        "gradient_checkpointing": fitting < document,
+    }
 
 
 def free_memory() -> float:

@@ -6,6 +6,7 @@ nothing has to be fetched. A large one runs with fewer layers, and the times are
 
 import copy
 import resource
+import statistics
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -30,10 +31,9 @@ _WEIGHTS = 250_000_000
 _DOCUMENTS, _TOKENS = 4, 800
 # The share of several cores that such a model keeps busy, as whole runs on two showed.
 _BUSY = 0.7
-# Tokens that are written of each candidate, and tokens of a summary that is learned, at most.
-_STEPS, _LONGEST = 6, 128
-_LAYERS = ("num_hidden_layers", "encoder_layers", "decoder_layers", "num_layers",
-           "num_decoder_layers")  # fmt: skip
+# Candidates of a document, tokens that are written of each, most tokens of a summary to learn from.
+_CANDIDATES, _STEPS, _LONGEST = 12, 6, 128
+_LAYERS = "num_hidden_layers encoder_layers decoder_layers num_layers num_decoder_layers"
 
 
 @dataclass(frozen=True)
@@ -48,13 +48,11 @@ class Speed:
 
 
 def measure_speed(
-    model: Model, documents: Sequence[str], summaries: Sequence[str], reading: ReadingSettings,
-    candidates: int, batch: int,
-) -> Speed | None:  # fmt: skip
+    model: Model, documents: Sequence[str], summaries: Sequence[str], reading: ReadingSettings
+) -> Speed | None:
     """Run the model on some documents of median length; None for one that is made later.
 
-    summaries: what it learns from, if there are any. candidates: how many are written of a document
-    at once. batch: documents of an update.
+    summaries: what it learns from, if there are any.
     """
     if model.config is None:
         return None
@@ -62,26 +60,20 @@ def measure_speed(
     try:
         built, scale = _random_model(model)
         language = LanguageModel(built.to(place), model.tokenizer, reading)
-        half = sorted(model.count(documents))[len(documents) // 2]
-        count = min(_DOCUMENTS, batch, max(1, _TOKENS // min(half, reading.max_source_tokens)))
-        texts = _of_median_length(documents, count)
-        say(f"init: an update with {count} of your documents is timed")
-        learned = _of_median_length(summaries or documents, count)
-        learn, memory = _learning(
-            language, texts, learned, min(_LONGEST, (model.positions or 256) // 2)
+        half = statistics.median_low(model.count(documents))
+        count = min(_DOCUMENTS, max(1, _TOKENS // min(half, reading.max_source_tokens)))
+        say(f"init: an update and the candidates of {count} of your documents are timed")
+        texts, learned = (
+            sorted(given, key=len)[len(given) // 2 :][:count]
+            for given in (documents, summaries or documents)
         )
-        say(f"init: the writing of {candidates} candidates of each is timed")
+        learn, memory = _learning(language, texts, learned)
         built.to(inference_dtype(place)).eval()
-        read, write = _writing(language.ready_to_write(), texts, candidates)
+        read, write = _writing(language.ready_to_write(), texts)
     except (ValueError, RuntimeError, AttributeError, TypeError, KeyError):
         # A family with rules of its own, or too little memory: the plan says that it is not known.
         return None
     return Speed(scale * read, scale * write, scale * learn, scale * memory)
-
-
-def _of_median_length(texts: Sequence[str], count: int) -> list[str]:
-    middle = max(0, (len(texts) - count) // 2)
-    return sorted(texts, key=len)[middle : middle + count]
 
 
 def _random_model(model: Model) -> tuple[Any, float]:
@@ -89,7 +81,7 @@ def _random_model(model: Model) -> tuple[Any, float]:
     logging.set_verbosity_error()
     small = copy.deepcopy(model.config)
     if model.parameters > _WEIGHTS:
-        for key in _LAYERS:
+        for key in _LAYERS.split():
             if layers := getattr(small, key, None):
                 setattr(small, key, max(1, int(layers * _WEIGHTS / model.parameters)))
         if getattr(small, "layer_types", None):
@@ -99,29 +91,30 @@ def _random_model(model: Model) -> tuple[Any, float]:
 
 
 def _learning(
-    language: LanguageModel, texts: list[str], summaries: list[str], limit: int
+    language: LanguageModel, texts: list[str], summaries: list[str]
 ) -> tuple[float, float]:
-    """Seconds and bytes a token of one update; `limit`: tokens of a summary."""
+    """Seconds and bytes a token of one update."""
     model, before = language.model.train(), _most_memory()
     sources = language.read(texts)
-    targets = language.write([[text] for text in summaries], sources, limit)
-    sources = sources.to(model.device)
+    positions = language.family.positions(model.config) or 256
+    targets = language.write([[text] for text in summaries], sources, min(_LONGEST, positions // 2))
+    sources, ids = sources.to(model.device), targets.ids.to(model.device)
     optimizer = torch.optim.AdamW(model.parameters(), lr=0.0)
 
-    def update(count: int) -> None:
-        ids, mask = sources.ids[:count], sources.mask[:count]
-        texts = targets.ids[:count].to(model.device)
-        likely = candidate_log_likelihood(model, ids, mask, texts, 1.0, targets.lengths[:count])
+    def update() -> None:
+        likely = candidate_log_likelihood(
+            model, sources.ids, sources.mask, ids, 1.0, targets.lengths
+        )
         likely.sum().backward()
         optimizer.step()
 
     with faster_training(model):
-        update(1)  # the first time takes longer
+        update()  # the first time takes longer
         tokens = int(sources.mask.sum()) + int(targets.lengths.sum())
-        seconds = seconds_of_work(lambda: update(len(texts)))
-        # Beside gradients and Adam's two moments.
-        memory = _most_memory() - before - 12 * count_weights(model)
-        return seconds / tokens, max(memory, 0.0) / tokens
+        seconds = seconds_of_work(update)
+    # Beside gradients and Adam's two moments.
+    memory = _most_memory() - before - 12 * count_weights(model)
+    return seconds / tokens, max(memory, 0.0) / tokens
 
 
 def _most_memory() -> float:
@@ -132,25 +125,25 @@ def _most_memory() -> float:
     return float(unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 
 
-def _writing(language: LanguageModel, texts: list[str], candidates: int) -> tuple[float, float]:
+def _writing(language: LanguageModel, texts: list[str]) -> tuple[float, float]:
     """Seconds a token that is read, and a token that is written."""
     sources = language.read(texts).to(language.model.device)
     ids = [str(number) for number in range(len(texts))]
 
     def write(steps: int) -> None:
         settings = SamplingSettings(
-            num_return_sequences=candidates, max_length=steps, top_k=0, count_prompt=False
+            num_return_sequences=_CANDIDATES, max_length=steps, top_k=0, count_prompt=False
         )
-        uniforms = document_uniforms(0, ids, candidates, steps)
+        uniforms = document_uniforms(0, ids, _CANDIDATES, steps)
         sample(language.model, sources.ids, sources.mask, settings, uniforms)
 
     write(2)
     short, long = seconds_of_work(lambda: write(2)), seconds_of_work(lambda: write(2 + _STEPS))
-    rows = len(texts) * candidates
+    rows = len(texts) * _CANDIDATES
     return short / int(sources.mask.sum()), max(long - short, 1e-6) / (_STEPS * rows)
 
 
-def seconds_of_work(work: Callable[[], None]) -> float:
+def seconds_of_work(work: Callable[[], Any]) -> float:
     """Seconds that the work takes on this machine when nothing else runs on it."""
     if torch.cuda.is_available():
         torch.cuda.synchronize()

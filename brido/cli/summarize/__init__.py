@@ -25,9 +25,7 @@ from brido.utils.extras import extra
 @click.option(
     "--document-column",
     metavar="NAME",
-    multiple=True,
-    help="The column (key) with the documents. Repeated: the first that a file has. Default: the "
-    "run's own, or a usual one.",
+    help="The column (key) with the documents. Default: the run's own, or a usual one.",
 )
 @click.option(
     "--id-column", metavar="NAME", help="The column of the ids. Default: the run's own, or id."

@@ -1,16 +1,14 @@
 """The documents of files and of stdin, as rows that `brido.cli.rows.good_rows` reads."""
 
-import os
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from brido.cli.init.data import DOCUMENTS, usual
 from brido.cli.rows import Values
-from brido.corpus.checks import joined, text_fault
+from brido.corpus.checks import document_fault, joined
 from brido.utils.errors import BridoError
 from brido.utils.files import READERS, Row, begins_json, ending_of, read_rows, text_lines
-from brido.utils.json_lines import keys_of, kind
+from brido.utils.json_lines import keys_of
 
 _TEXT = (".txt", ".text", ".md")
 
@@ -21,24 +19,17 @@ class DocumentReader:
     def __init__(
         self,
         files: Sequence[str],
-        columns: Sequence[str] = (),
+        column: str | None = None,
         identity: str | None = None,
         whole: bool = False,
         learned: Sequence[str | None] = (None, None),
     ) -> None:
-        """columns: of the documents, the first that a file has; none: `learned`, or a usual name.
+        """column, identity: of the documents and ids; None: `learned`, or a usual name.
 
-        identity: the column of the ids. whole: a file is one text. learned: the columns of
-        documents and ids of the run's own files.
-
-        Raises:
-            BridoError: a file is named more than once.
+        whole: a file is one text. learned: the columns of the run's own files.
         """
         self._several, self._whole = len(files) > 1, whole
-        self._columns, self._identity, self._learned = list(columns), identity, learned
-        self._names = Counter(Path(name).name for name in files)
-        if twice := [str(path) for path, times in Counter(map(Path, files)).items() if times > 1]:
-            raise BridoError(f"{', '.join(twice)} is named more than once")
+        self._column, self._identity, self._learned = column, identity, learned
 
     def __call__(self, path: Path, shown: str) -> Iterator[Row]:
         """The rows of a file; the first one decides in which column its documents are.
@@ -46,9 +37,7 @@ class DocumentReader:
         Raises:
             BridoError: the file cannot be read, or has no such column.
         """
-        # Files of one name in several folders keep their folders, and so their own ids.
-        own = path.name if self._names[path.name] == 1 else str(path)
-        label, column = shown or os.fsencode(own).decode("utf-8", "backslashreplace"), ""
+        label, column = shown or str(path), ""
         for number, row in enumerate(self._rows(path, label, shown), 1):
             if row.problem:
                 yield row
@@ -56,12 +45,13 @@ class DocumentReader:
             column = column or self._column_of(label, row.values)
             made = f"{label}:{number}" if self._several else number
             named = self._identity or usual((self._learned[1] or "id", "id"), list(row.values))
+            document = joined(row.values.get(column))
             values = {
                 "id": row.values.get(named) if named else made,
-                "document": joined(row.values.get(column)),
+                "document": document,
                 "columns": row.values,
             }
-            yield Row(row.place, values, _fault(row.values, column))
+            yield Row(row.place, values, document_fault(column, document))
 
     def _rows(self, path: Path, label: str, shown: str) -> Iterator[Row]:
         ending = ending_of(path)
@@ -78,11 +68,10 @@ class DocumentReader:
             yield from read_rows(path, label)
 
     def _column_of(self, label: str, values: Values) -> str:
-        learned = [name for name in self._learned[:1] if name in values]
-        wanted: Sequence[str | None] = self._columns or learned or [usual(DOCUMENTS, list(values))]
-        column = next((name for name in wanted if name in values), None)
-        if column is None:
-            asked = " or ".join(self._columns) or f"usual column ({', '.join(DOCUMENTS)})"
+        learned = self._learned[0] if self._learned[0] in values else None
+        column = self._column or learned or usual(DOCUMENTS, list(values))
+        if column is None or column not in values:
+            asked = self._column or f"usual column ({', '.join(DOCUMENTS)})"
             raise BridoError(
                 f"{label}: no {asked} is there. {keys_of(values)}. Name the one with the "
                 "documents: --document-column NAME"
@@ -93,14 +82,3 @@ class DocumentReader:
 def _is_json(path: Path) -> bool:
     with path.open("rb") as stream:
         return begins_json(stream)
-
-
-def _fault(values: Values, column: str) -> str:
-    """What is wrong with a row's document, "" where nothing is."""
-    if column not in values:
-        return f"`{column}` is missing"
-    document = joined(values[column])
-    if not isinstance(document, str):
-        return f"`{column}` is {kind(document)}, not a text"
-    fault = text_fault(document)
-    return f"`{column}` {fault}" if fault else ""

@@ -1,20 +1,15 @@
 """Where summaries go: stdout, or FILE.partial, which becomes FILE when all of them are there."""
 
-import fcntl
+import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import Any, BinaryIO, Self
+from typing import Any
 
 from brido.utils.errors import BridoError, is_disk_full
 from brido.utils.outputs import STDOUT, check_output, json_line, standard_output
 from brido.utils.progress import say
-from brido.utils.stored import record
-
-# What is counted of a line.
-_COUNTED = ("id", "ended", "cut", "unsupported", "flaw")
 
 
 def check_place(path: Path | None, resume: bool, force: bool) -> None:
@@ -28,49 +23,36 @@ def check_place(path: Path | None, resume: bool, force: bool) -> None:
 
 
 class Output:
-    """A block that writes lines; how it ends says what is kept.
-
-    path: None for stdout. rows: what is counted of the lines that an earlier command left.
-    """
+    """Writes lines. path: None for stdout; rows: those that an earlier command left."""
 
     def __init__(self, path: Path | None, resume: bool) -> None:
         """resume: go on behind the lines of an earlier command.
 
         Raises:
-            BridoError: FILE.partial is there and not asked for, or damaged, or another process
-                writes it, or it cannot be written.
+            BridoError: FILE.partial is there and not asked for, or cannot be written.
         """
         self.path = None if path == STDOUT else path
         self.rows: list[dict[str, Any]] = []
-        self._lines = 0
+        # Where each line ends; one that a kill has torn is written again.
+        self._ends, self._lines = [0], 0
         if self.path is None:
             return
         self._partial = self.path.with_name(f"{self.path.name}.partial")
         with self._writing():
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._file: BinaryIO = self._partial.open("ab")
-        _lock(self._file, self.path)
+            self._file = self._partial.open("ab")
         if self._file.tell() and not resume:
             raise BridoError(
                 f"--output: {self._partial} holds the summaries of a command that was stopped: go "
                 "on with --resume, or delete it"
             )
-        # Where each line ends; one that a kill has torn is written again.
-        self._ends = [0]
-        with self._partial.open("rb") as lines:
-            for line in lines:
-                if line.endswith(b"\n"):
-                    self.rows.append(self._parsed(line))
-                    self._ends.append(self._ends[-1] + len(line))
-
-    def _parsed(self, line: bytes) -> dict[str, Any]:
         try:
-            row = record(line, {})
-            return {name: row[name] for name in _COUNTED} | {"passes": row.get("passes")}
-        except (ValueError, KeyError, RecursionError):
-            raise BridoError(
-                f"{self._partial}: line {len(self.rows) + 1} is no summary: delete the file"
-            ) from None
+            for line in self._partial.read_bytes().splitlines(keepends=True):
+                if line.endswith(b"\n"):
+                    self.rows.append(json.loads(line))
+                    self._ends.append(self._ends[-1] + len(line))
+        except ValueError:
+            raise self._other_documents from None
 
     def missing(self, chunks: Iterable[list[Any]]) -> Iterator[list[Any]]:
         """The chunks whose lines are not there yet; the others must have the ids of the lines.
@@ -79,7 +61,7 @@ class Output:
         """
         done, chunks = 0, iter(chunks)
         for chunk in chunks:
-            there = [row["id"] for row in self.rows[done : done + len(chunk)]]
+            there = [row.get("id") for row in self.rows[done : done + len(chunk)]]
             if there != [named.id for named in chunk[: len(there)]]:
                 raise self._other_documents
             if len(there) < len(chunk):
@@ -111,16 +93,16 @@ class Output:
     def write(self, rows: Sequence[dict[str, Any]]) -> None:
         """Write the lines of a chunk of documents."""
         text = "".join(map(json_line, rows))
+        self._lines += len(rows)
         if self.path is None:
             stream = standard_output()
             stream.write(text)
             stream.flush()
-        else:
-            with self._writing():
-                self._file.write(text.encode())
-                self._file.flush()
-                os.fsync(self._file.fileno())
-        self._lines += len(rows)
+            return
+        with self._writing():
+            self._file.write(text.encode())
+            self._file.flush()
+            os.fsync(self._file.fileno())
 
     def finish(self) -> None:
         """Give the file its name; a link stays, and the file that it names is replaced."""
@@ -128,25 +110,19 @@ class Output:
             with self._writing():
                 os.replace(self._partial, os.path.realpath(self.path))
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
-    ) -> None:
-        """Say what a stopped command leaves; a file that holds nothing is removed."""
-        lines = len(self.rows) + self._lines
-        kept = f"{lines:,} summaries are "
+    def stop(self, error: BaseException) -> None:
+        """Say what an error leaves behind; a file that holds nothing is removed."""
         if self.path is None:
-            kept += "on stdout"
-        else:
-            kept += f"in {self._partial}: the same command with --resume goes on"
-            self._file.close()
-            if not lines:
-                self._partial.unlink(missing_ok=True)
+            return
+        self._file.close()
+        if not self.rows and not self._lines:
+            self._partial.unlink()
+            return
+        kept = f"{len(self.rows) + self._lines:,} summaries are in {self._partial}: the same "
+        kept += "command with --resume goes on"
         if isinstance(error, KeyboardInterrupt):
             error.args = (kept,)
-        elif isinstance(error, BridoError) and self._lines:
+        else:
             say(f"summarize: {kept}")
 
     @contextmanager
@@ -156,13 +132,3 @@ class Output:
         except OSError as error:
             reason = "the disk is full" if is_disk_full(error) else error.strerror
             raise BridoError(f"{self._partial} cannot be written: {reason}") from error
-
-
-def _lock(file: BinaryIO, path: Path) -> None:
-    """Take the lock of what is written of a file; BridoError if another process has it."""
-    # Some file systems of clusters have no locks.
-    with suppress(OSError):
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise BridoError(f"another process writes {path}: wait until it ends") from None
