@@ -10,8 +10,8 @@ from typing import Any
 
 import click
 
-from brido.cli.candidates import CandidatesTold, candidates_problem
 from brido.cli.rows import good_rows
+from brido.cli.score import CandidatesTold, candidates_problem
 from brido.cli.shared import (
     STDOUT_OR_FILE,
     choice_option,
@@ -94,7 +94,7 @@ def command(
         left_out["documents without a pair (few candidates, or close scores)"] = counts["without"]
     for what, times in left_out.items():
         say(f"export-pairs: left out {times:,} {what}")
-    told.say("export-pairs", "`brido score --clean` treats them as the pipeline does", "unicode")
+    told.say("export-pairs")
 
 
 def _row(
@@ -102,10 +102,8 @@ def _row(
 ) -> dict[str, Any]:
     """A pair as a row; ranks count from 1. The margin is the weight of ScPO (2411.04109)."""
     first, second = item.order[better], item.order[worse]
-    prompt, texts = (
-        item.document.join(pieces),
-        [item.candidates[place] for place in (first, second)],
-    )
+    prompt = item.document.join(pieces)
+    texts = [item.candidates[place] for place in (first, second)]
     answers: list[Any] = [f" {text}" for text in texts]
     if chat:
         answers = [[{"role": "assistant", "content": text.strip()}] for text in texts]
@@ -187,9 +185,12 @@ def scored_system(data: Path, named: str | None) -> str:
     from brido.cli.export_model import chosen_system
 
     known = sorted(path.name for path in (data / "scores").glob("*") if path.is_dir())
-    if not known:
-        raise BridoError(f"{data / 'scores'} is missing: make it with `dvc repro score`")
-    wanted = named or chosen_system()
-    if wanted in known or (named is None and len(known) == 1):
-        return wanted if wanted in known else known[0]
-    raise BridoError(f"--system: {wanted} has no scores{close_to(wanted or '', known)}")
+    wanted = named or chosen_system() or ""
+    if named is None and len(known) == 1:
+        return known[0]
+    if wanted not in known:
+        raise BridoError(
+            f"--system: {wanted or 'nothing is chosen, and none'} has no scores in {data}"
+            f"{close_to(wanted, known)} (`dvc repro score` makes them)"
+        )
+    return wanted

@@ -6,7 +6,6 @@ waits for PyTorch: a command imports what it works with when it works.
 
 import os
 from collections.abc import Sequence
-from contextlib import suppress
 from importlib import import_module
 
 import click
@@ -14,7 +13,7 @@ import click
 import brido
 from brido.utils.commands import invoke
 from brido.utils.device import let_threads_sleep
-from brido.utils.errors import BridoError, run_command
+from brido.utils.errors import run_command
 from brido.utils.extras import extra
 
 # The groups of the help and their commands, each with its line there.
@@ -89,7 +88,6 @@ def script() -> None:
     """What the installed command `brido` runs."""
     let_threads_sleep()
     if "_BRIDO_COMPLETE" in os.environ:  # a shell asks click what may come next
-        with suppress(BridoError):  # a command whose packages are missing offers nothing
-            group(prog_name="brido")
+        group(prog_name="brido")
         return
     run_command(main)

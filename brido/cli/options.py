@@ -63,8 +63,9 @@ def command(key: str, schema: bool, write: bool) -> None:
 def _show(key: str) -> None:
     found = [one for one in settings() if _matches(one.key, key)]
     if not found:
-        known = list({part: None for one in settings() for part in _sections(one.key)})
-        names = ", ".join(difflib.get_close_matches(key, known)) or "none that is alike"
+        known = [one.key for one in settings()]
+        same = [name for name in known if name.endswith(f".{key}")]  # without its section
+        names = ", ".join((same or difflib.get_close_matches(key, known))[:5])
         raise BridoError(
             f"there is no key {quoted(key)} in params.yaml; did you mean {names}? `brido options` "
             "lists all keys"
@@ -72,12 +73,6 @@ def _show(key: str) -> None:
     for one in found:
         click.echo(f"{one.key} ({f'default {one.default}' if one.default else 'needed'})")
         click.echo(indent(fill(_told(one), Console().width - 4), " " * 4))
-
-
-def _sections(key: str) -> list[str]:
-    """Return a key and the sections around it."""
-    parts = key.split(".")
-    return [".".join(parts[:length]) for length in range(1, len(parts) + 1)]
 
 
 def _matches(key: str, asked: str) -> bool:

@@ -1,5 +1,6 @@
 """Consensus scores and ranks of candidates in a file: `brido score candidates.jsonl`."""
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -8,14 +9,72 @@ import click
 import numpy as np
 
 from brido.candidates.cleaning import clean
-from brido.cli.candidates import CandidatesTold, candidates_problem, comparison_options
+from brido.candidates.files import texts_problem
 from brido.cli.rows import good_rows, unwritable
-from brido.cli.shared import STDOUT_OR_FILE, max_bad_option, output_options
+from brido.cli.shared import (
+    STDOUT_OR_FILE,
+    Function,
+    choice_option,
+    max_bad_option,
+    output_options,
+)
 from brido.rouge import similarity_matrix
 from brido.rouge.pairwise import Combination, Tokenizer
+from brido.utils.arguments import as_alpha
+from brido.utils.blank import is_blank
+from brido.utils.errors import quoted
 from brido.utils.outputs import check_output, json_line, output_text
-from brido.utils.text import one_sentence_a_line
+from brido.utils.progress import say
+from brido.utils.text import one_sentence_a_line, unseen_share, unseen_warning
 from brido.vote.consensus import consensus_scores, ranking
+
+
+def candidates_problem(row: dict[str, Any], texts: Sequence[str] = ()) -> str:
+    """What is wrong with a row of candidates, or ""; texts: the keys of texts that it needs."""
+    if problem := texts_problem(row):
+        return problem
+    if (size := len(row["candidates"])) < 2:
+        return f"`candidates` has too few texts ({size}): a vote needs at least 2"
+    for key in texts:
+        if not isinstance(row.get(key), str) or is_blank(row[key]):
+            return f"`{key}` must be a text, and not blank, not {quoted(row.get(key))}"
+    return ""
+
+
+def _alpha(context: click.Context, option: click.Parameter, value: str) -> float:
+    try:
+        return as_alpha(float(value))
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
+
+
+def comparison_options(function: Function) -> Function:
+    """Add the options that say how candidates are compared."""
+    for option in (
+        choice_option(
+            "--tokenizer",
+            ["rouge_score", "unicode"],
+            "Words of a-z and 0-9, as in rouge_score, or those of any script: Chinese, Russian, "
+            "Arabic, letters with accents.",
+        ),
+        choice_option(
+            "--combination",
+            ["harmonic_r1_r2", "mean_r1_r2_rlsum"],
+            "Similarity of two texts: the harmonic mean of ROUGE-1 and 2, or the mean of "
+            "ROUGE-1, 2 and Lsum.",
+        ),
+        click.option(
+            "--alpha",
+            callback=_alpha,
+            metavar="NUMBER",
+            default="0",
+            show_default=True,
+            help="Weight of the reference. At 0 the candidates alone vote, at inf the reference "
+            "alone.",
+        ),
+    ):
+        function = option(function)
+    return function
 
 
 @click.command("score")
@@ -55,8 +114,7 @@ def command(
             answer = _scored_cleaned(row, score) if cleans else score(row)
             text.write(json_line(row | answer))
             told.add(row["candidates"])
-    way_out = "" if cleans else "--clean treats them as the pipeline does"
-    told.say("score", way_out, tokenizer)
+    told.say("score", cleans, tokenizer)
 
 
 def row_problem(row: dict[str, Any], number: int = 0, alpha: float = 0.0) -> str:
@@ -113,3 +171,30 @@ def _scored_cleaned(row: dict[str, Any], score: partial[dict[str, Any]]) -> dict
         order = [voters[place] for place in answer["order"]]
     texts = {"candidates": [each.text for each in cleaned], "raw": row["candidates"]}
     return texts | added | {"order": order}
+
+
+class CandidatesTold:
+    """Counts candidates, those with more than a summary, and words that ROUGE does not read."""
+
+    def __init__(self) -> None:
+        self.texts = self.unclean = 0
+        self.unseen = 0.0
+
+    def add(self, candidates: Sequence[str]) -> None:
+        """Count the candidates of a row."""
+        self.texts += len(candidates)
+        cleaned = map(clean, candidates)
+        self.unclean += sum(bool(each.rules) or not each.answers for each in cleaned)
+        self.unseen += len(candidates) * unseen_share(candidates)
+
+    def say(self, command: str, cleans: bool = False, tokenizer: str = "unicode") -> None:
+        """Say it; cleans, tokenizer: how the command reads the candidates."""
+        share = self.unseen / max(self.texts, 1)
+        if tokenizer != "unicode" and (text := unseen_warning(share, "Add --tokenizer unicode")):
+            say(f"{command}: {text}")
+        if self.unclean and not cleans:
+            say(
+                f"{command}: {self.unclean:,} of {self.texts:,} candidates hold a preamble, a "
+                "thought or markup, are empty or refuse: they vote as they are. `brido score "
+                "--clean` treats them as the pipeline does"
+            )

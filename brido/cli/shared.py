@@ -1,6 +1,5 @@
 """Options that several commands have, and the one syntax of a prompt."""
 
-import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -8,11 +7,10 @@ from typing import Any, TypeVar
 import click
 
 from brido.models.chats import pieces_of
-from brido.utils.errors import BridoError, quoted
+from brido.utils.errors import BridoError
 from brido.utils.json_lines import holds_half_pair
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-_ONE_BRACE = re.compile(r"(?<!\{)\{ *document *\}(?!\})")
 
 
 def choice_option(name: str, choices: Sequence[str], text: str) -> Callable[[Function], Function]:
@@ -72,8 +70,4 @@ def prompt_pieces(prompt: str) -> tuple[str, ...]:
     """
     if holds_half_pair(prompt):
         raise BridoError("--prompt is not UTF-8: write it as UTF-8")
-    if match := _ONE_BRACE.search(prompt):
-        raise BridoError(
-            f"--prompt: write {{{{ document }}}} in place of {match[0]} ({quoted(prompt)})"
-        )
     return pieces_of(prompt, "--prompt")

@@ -10,9 +10,8 @@ import click
 import numpy as np
 
 from brido.checkers.mentions import text_mentions
-from brido.cli.candidates import CandidatesTold, candidates_problem, comparison_options
 from brido.cli.rows import good_rows
-from brido.cli.score import score_row
+from brido.cli.score import candidates_problem, comparison_options, score_row
 from brido.cli.shared import max_bad_option
 from brido.rouge.pairwise import Combination, Tokenizer
 from brido.utils.json_lines import is_number
@@ -40,14 +39,10 @@ def command(
     Example:
         brido vote-check candidates.jsonl
     """
-    told = CandidatesTold()
     fault = partial(row_problem, alpha=alpha)
     with good_rows(file, fault, max_bad, "vote-check") as found:
         rows = [row for _, row in found]
-        for row in rows:
-            told.add(row["candidates"])
         checked = check_rows(rows, alpha, combination, tokenizer)
-    told.say("vote-check", "", tokenizer)
     click.echo(json.dumps(checked, indent=2))
 
 

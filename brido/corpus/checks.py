@@ -1,15 +1,16 @@
 """Rows of any source become corpus rows; bad ones are counted, named, and refused above a limit."""
 
+import difflib
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from brido.corpus.duplicates import DocumentsSeen
 from brido.corpus.settings import FilesSettings, HubSettings
 from brido.utils.blank import is_blank, is_missing
-from brido.utils.errors import short
+from brido.utils.errors import quoted, short, some
 from brido.utils.ids import Ids, id_text
 from brido.utils.json_lines import kind
 from brido.utils.left_out import LeftOut
@@ -69,6 +70,26 @@ def raw_row(
     )
 
 
+def lacking(
+    key: str, columns: HubSettings | FilesSettings, place: str, names: Sequence[str]
+) -> Iterator[str]:
+    """A sentence for each column that a table of a user's lacks.
+
+    key: the section that names the columns. place, names: the table, and the columns that it has.
+    """
+    # A column `id` is used where there is one; every other name must exist.
+    identity = columns.id_column if columns.id_column not in (None, "id") else None
+    named = [("id_column", identity), ("document_column", columns.document_column)]
+    named += [("summary_column", name) for name in columns.summary_columns]
+    for what, name in named:
+        if name and name not in names:
+            hint = " (none: there are no references)" * (what == "summary_column")
+            close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+            meant = f"; did you mean {short(close[0])}?" if close else ""
+            only = f"{quoted(name)}, only {quoted(names)}"
+            yield f"{key}.{what}: {place} has no column {only}{meant}{hint}"
+
+
 def joined(document: Any) -> Any:
     """A document that is a list of sentences or paragraphs as one text; any other as it is."""
     is_list = isinstance(document, list) and document
@@ -103,6 +124,36 @@ def made_id(document: Any) -> str | None:
     if not isinstance(document, str):
         return None
     return hashlib.sha256(document.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+class DocumentsSeen:
+    """The documents of all splits so far, known by a hash of their text.
+
+    Memory grows by about 150 bytes for each different document.
+    """
+
+    def __init__(self) -> None:
+        self._first: dict[bytes, str] = {}
+        self._count: Counter[str] = Counter()
+        # By split, and by the split where the same document stood first.
+        self._again: dict[str, dict[str, list[str]]] = {}
+
+    def add(self, split: str, name: str, document: str) -> None:
+        """Note a document of a split, whose id is `name`."""
+        self._count[split] += 1
+        digest = hashlib.blake2b(document.encode(), digest_size=16).digest()
+        if first := self._first.get(digest):
+            self._again.setdefault(split, {}).setdefault(first, []).append(name)
+        self._first.setdefault(digest, split)
+
+    def warning(self, split: str) -> str:
+        """What a user should know about a split whose documents are not all new; "" if they are."""
+        found = [
+            f"{len(names):,} stand in {first} too ({some(names)})"
+            for first, names in self._again.get(split, {}).items()
+        ]
+        told = f"{split}: of {self._count[split]:,} documents {' and '.join(found)}"
+        return f"{told}; numbers measured on them say little about new documents" if found else ""
 
 
 class SplitChecks:

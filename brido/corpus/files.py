@@ -4,7 +4,6 @@ Rows of one document (several references in rows of their own, annotators) are o
 """
 
 import contextlib
-import difflib
 import glob
 import hashlib
 import json
@@ -14,19 +13,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from brido.corpus.checks import SPLITS, WRITTEN, RawRow, Unlabelled, raw_row, row_fault
+from brido.corpus.checks import SPLITS, WRITTEN, RawRow, Unlabelled, lacking, raw_row, row_fault
 from brido.corpus.settings import FilesSettings
 from brido.tables import CORPUS
 from brido.utils.blank import is_missing
-from brido.utils.errors import BridoError, quoted, short
+from brido.utils.errors import BridoError
 from brido.utils.files import Row, columns_of, first_rows, read_rows
 from brido.utils.ids import id_text
 from brido.utils.paths import user_path
 from brido.utils.text import clean
 
 _KEY = "data.files"
-# Used when a file has it; every other name of an id column must exist.
-_USUAL_ID = "id"
 
 
 class FilesSource:
@@ -68,26 +65,10 @@ class FilesSource:
         except BridoError as error:
             problems.append(str(error))
             return False
-        columns = list(self._renamed(dict.fromkeys(columns_of(rows))))
-        named = {
-            "id_column": [name for name in [settings.id_column] if name and name != _USUAL_ID],
-            "document_column": [settings.document_column],
-            "summary_column": settings.summary_columns,
-        }
-        for key, names in named.items():
-            hint = " (null or none: there are no references)" if key == "summary_column" else ""
-            problems += [
-                f"{_KEY}.{key}: {path} has no column {quoted(name)}, only {quoted(columns)}"
-                f"{_meant(name, columns)}{hint}"
-                for name in names
-                # Without a row that can be read all of them are counted as bad.
-                if rows and name not in columns
-            ]
+        columns = columns_of(rows)
+        if rows:  # without one that can be read all of them are counted as bad
+            problems += lacking(_KEY, settings, str(path), columns)
         return settings.id_column in columns
-
-    def total(self, split: str) -> None:
-        """Not known before the files are read."""
-        return None
 
     def rows(self, split: str) -> Generator[RawRow, None, None]:
         """Yield the rows of a split as a stream."""
@@ -131,7 +112,7 @@ class FilesSource:
                 yield self._row(path, found)
 
     def _row(self, path: Path, found: Row) -> RawRow:
-        values = self._renamed(found.values)
+        values = found.values
         references = _references(values.get(self.settings.references_column or ""))
         others = [values.get(name) for name in self.settings.summary_columns[1:]]
         # Not every document has as many references as the table has columns for them.
@@ -141,11 +122,6 @@ class FilesSource:
         return raw_row(
             self.settings, values, found.place, self.has_id[path], references, found.problem
         )
-
-    def _renamed(self, values: dict[str, Any]) -> dict[str, Any]:
-        """A row with the names of the settings for its columns."""
-        names = {old: new for old, new in self.settings.rename.items() if new not in values}
-        return {names.get(name, name): value for name, value in values.items()}
 
     def _split_of(self, row: RawRow) -> str:
         identity = id_text(row.id)
@@ -171,12 +147,6 @@ def _document_key(row: RawRow) -> bytes | None:
     return hashlib.blake2b(
         clean(row.document).encode("utf-8", "surrogatepass"), digest_size=16
     ).digest()
-
-
-def _meant(name: str, columns: list[str]) -> str:
-    """The column that a missing one is likely to mean, as a question."""
-    close = difflib.get_close_matches(name, columns, n=1, cutoff=0.5)
-    return f"; did you mean {short(close[0])}?" if close else ""
 
 
 def find_files(key: str, patterns: str | list[str] | None, problems: list[str]) -> list[Path]:

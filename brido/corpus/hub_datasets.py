@@ -5,10 +5,10 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
-from brido.corpus.checks import SPLITS, RawRow, raw_row
+from brido.corpus.checks import SPLITS, RawRow, lacking, raw_row
 from brido.corpus.settings import HubSettings
 from brido.tables import CORPUS
-from brido.utils.errors import BridoError, quoted, some
+from brido.utils.errors import BridoError
 from brido.utils.hub_errors import hub_errors
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -77,14 +77,11 @@ class HubSource:
         return found
 
     def _check(self) -> None:
-        settings, problems = self.settings, []
+        settings = self.settings
+        problems: list[str] = []
         for split in SPLITS:
-            columns, rows = self.splits[split].column_names, self.total(split)
-            problems += [
-                f"{_KEY}.{key}: {split} has no column {quoted(name)}, only {some(columns, 20)}"
-                for key in ("id_column", "document_column", "summary_column")
-                if (name := getattr(settings, key)) is not None and name not in columns
-            ]
+            columns, rows = self.splits[split].column_names, len(self.splits[split])
+            problems += lacking(_KEY, settings, split, columns)
             expected = rows
             if settings.expected_rows is not None:
                 expected = getattr(settings.expected_rows, split)
@@ -96,17 +93,14 @@ class HubSource:
         if problems:
             raise BridoError.from_problems(f"the data set {settings.id} does not fit:", problems)
 
-    def total(self, split: str) -> int:
-        """The number of rows of a split."""
-        return len(self.splits[split])
-
     def rows(self, split: str) -> Generator[RawRow, None, None]:
         """The rows of a split, read in batches."""
         settings = self.settings
-        names = [settings.id_column, settings.document_column, settings.summary_column]
-        data = self.splits[split].select_columns([name for name in names if name])
+        named = {settings.id_column, settings.document_column, settings.summary_column}
+        columns = self.splits[split].column_names
+        data = self.splits[split].select_columns([name for name in columns if name in named])
         number = 0
         for batch in data.with_format("arrow").iter(batch_size=1000):
             for row in batch.to_pylist():
                 number += 1
-                yield raw_row(settings, row, f"{split} row {number}", bool(settings.id_column))
+                yield raw_row(settings, row, f"{split} row {number}", settings.id_column in row)

@@ -19,9 +19,6 @@ class Source(Protocol):
     # What makes this source reproducible: ids, resolved revisions, seeds.
     description: dict[str, Any]
 
-    def total(self, split: str) -> int | None:
-        """The number of rows of a split, None where it is not known beforehand."""
-
     def rows(self, split: str) -> Generator[RawRow, None, None]:
         """The rows of a split, in order, as a stream."""
 
@@ -51,10 +48,6 @@ class WorldSource:
     def __init__(self, settings: WorldSettings) -> None:
         self.settings = settings
         self.description = {"source": "world", "settings": settings.model_dump(mode="json")}
-
-    def total(self, split: str) -> int:
-        """The number of documents of a split."""
-        return getattr(self.settings, split)
 
     def rows(self, split: str) -> Generator[RawRow, None, None]:
         """The documents of a split."""

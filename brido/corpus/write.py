@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from brido import tables
-from brido.corpus.checks import SPLITS, SplitChecks
-from brido.corpus.duplicates import DocumentsSeen
+from brido.corpus.checks import SPLITS, DocumentsSeen, SplitChecks
 from brido.corpus.settings import DataSettings
 from brido.corpus.source import Source
 from brido.utils.atomic import atomic_folder, write_text
@@ -58,11 +57,10 @@ def write_corpus(source: Source, settings: DataSettings, folder: Path, interval:
 def _write_split(
     source: Source, checks: SplitChecks, settings: DataSettings, path: Path, interval: float
 ) -> None:
-    limit, total = settings.limit(checks.split), source.total(checks.split)
-    total = total if limit is None or total is None else min(total, limit)
+    limit = settings.limit(checks.split)
     metadata = {**source.description, "split": checks.split, "lowercase": settings.lowercase}
     with (
-        Progress(f"download {checks.split}", total, interval=interval) as progress,
+        Progress(f"download {checks.split}", limit, interval=interval) as progress,
         contextlib.closing(source.rows(checks.split)) as stream,
     ):
         rows = islice(checks.keep_good(stream), limit)

@@ -8,10 +8,11 @@ from brido.candidates.settings import NO_CHECKPOINT
 from brido.evaluation.registry import find_metric
 from brido.settings.candidate_sources import (
     asked_problems,
+    bad_names,
+    no_key,
     pool_problems,
     source_problems,
 )
-from brido.settings.names import bad_names, no_key
 from brido.settings.sections import MADE, RESERVED, Sections
 from brido.utils.errors import close_to, quoted, short
 from brido.utils.paths import user_path

@@ -73,18 +73,6 @@ def check_folder(folder: Path) -> None:
         raise BridoError(f"{folder} is not a model: it has no config.json with `model_type`")
 
 
-def most_source_tokens(folder: Path, written: int) -> int | None:
-    """The tokens that the model of a folder can read; None if it has no limit.
-
-    written: the tokens of a summary, at most, which a decoder-only model writes behind them.
-
-    Raises:
-        BridoError: the folder has no config.json of a model that writes text.
-    """
-    config, family = model_kind(folder)
-    positions = family.positions(config)
-    behind = 0 if config.is_encoder_decoder else written
-    return None if positions is None else max(0, positions - behind)
 
 
 def writing_of(

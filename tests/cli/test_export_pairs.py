@@ -1,7 +1,6 @@
 """Votes as training data: the columns that TRL names, the right pairs, nothing dropped silently."""
 
 import json
-import math
 import shutil
 
 import pytest
@@ -111,39 +110,11 @@ def test_scores_of_the_control_are_exported_with_a_warning(data, tmp_path, capsy
         assert ("scoring.shuffle: true" in capsys.readouterr().err) == shuffle
 
 
-def test_what_is_left_out_is_said(changed, tmp_path, capsys):
-    def blank(pool, scores):
-        pool[0]["candidates"][scores[0]["order"][-1]] = " "
-
-    out = export(changed(blank), tmp_path)
-    assert "export-pairs: left out 1 empty candidates" in capsys.readouterr().err
-    assert all(row["rejected"].strip() for row in load(out))
-
-
 def test_tables_that_do_not_belong_together_leave_nothing_behind(changed, tmp_path):
     broken = changed(lambda pool, scores: scores[4].update(id="stranger"))
     with pytest.raises(BridoError, match=r"scores/vote/validation.parquet .*stranger"):
         export(broken, tmp_path)
     assert not (tmp_path / "out.jsonl").exists()
-
-
-def test_who_cannot_be_elected_is_in_no_pair_and_sources_are_named(changed, tmp_path):
-    expected = {}
-
-    def exclude(pool, scores):
-        for row, vote in zip(pool, scores, strict=True):
-            row["sources"] = ["one", "two"] * 3
-            first, *_, last, worst = vote["order"]
-            row["eligible"][worst] = False
-            vote["scores"][worst] = math.nan
-            sources = row["sources"][first], row["sources"][last]
-            expected[row["id"]] = (f" {row['candidates'][last]}", *sources)
-
-    found = load(export(changed(exclude), tmp_path))
-    assert len(found) > 0
-    for row in found:
-        pair = row["rejected"], row["source_chosen"], row["source_rejected"]
-        assert pair == expected[row["id"]]
 
 
 SCORED = [

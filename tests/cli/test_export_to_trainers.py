@@ -1,19 +1,11 @@
-"""Exported pairs as they are: TRL's DPOTrainer trains on them, axolotl's own loaders read them.
-
-axolotl pins other packages, so its wheel is installed alone, into a folder of its own. Its loaders
-need no more than this environment has; its training is not run.
-"""
+"""Exported pairs as they are: TRL's DPOTrainer trains on them."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import torch
-from other_packages import install
-from tiny_chat import CHATML, chat_tokenizer, tiny_llama
+from tiny_chat import chat_tokenizer, tiny_llama
 
 from brido.cli import export_pairs, score
 from brido.models.checkpoint import save
@@ -30,24 +22,6 @@ ROWS = [
         ]
     )
 ]
-# What axolotl does with each row, by the settings that docs/integrations.md names.
-READ = """
-import json, sys
-from axolotl.prompt_strategies.dpo import load
-from transformers import AutoTokenizer
-
-rows = [json.loads(line) for line in open("pairs.jsonl")]
-if sys.argv[1] == "chat":
-    settings = {"type": "chat_template.default", "field_messages": "prompt"}
-    read, _ = load("chat_template.default", {"datasets": [settings]})
-    tokenizer = AutoTokenizer.from_pretrained("tokenizer")
-    found = [read(row, tokenizer=tokenizer) for row in rows]
-else:
-    settings = {"type": {"field_prompt": "prompt"}}
-    read = load("user_defined.default", {"datasets": [settings]})
-    found = [read(row) for row in rows]
-print("FOUND", json.dumps(found))
-"""
 
 
 def exported(folder: Path, chat: bool) -> Path:
@@ -57,40 +31,6 @@ def exported(folder: Path, chat: bool) -> Path:
     invoke(score.command, [str(given), "--output", str(scored)])
     invoke(export_pairs.command, [str(scored), *["--chat"] * chat, "-o", str(out)])
     return out
-
-
-@pytest.fixture(scope="module")
-def axolotl(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return install(tmp_path_factory.mktemp("axolotl"), "axolotl==0.19.0")
-
-
-@pytest.mark.parametrize("form", ["chat", "texts"])
-def test_axolotl_reads_the_exported_rows(form: str, axolotl: Path, tmp_path: Path) -> None:
-    out = exported(tmp_path, form == "chat")
-    rows = [json.loads(line) for line in out.read_text().splitlines()]
-    chat_tokenizer(CHATML).save_pretrained(tmp_path / "tokenizer")
-    done = subprocess.run(
-        [sys.executable, "-c", READ, form],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(axolotl)},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    line = next(one for one in done.stdout.splitlines() if one.startswith("FOUND"))
-    found = json.loads(line.removeprefix("FOUND"))
-    assert len(found) == len(rows) == len(ROWS)
-    for got, row in zip(found, rows, strict=True):
-        if form == "texts":
-            names = ("prompt", "chosen", "rejected")
-            assert {name: got[name] for name in names} == {name: row[name] for name in names}
-            continue
-        (asked,) = row["prompt"]
-        assert asked["content"] in got["prompt"]
-        assert got["prompt"].endswith("<|start|>assistant\n")
-        for name in ("chosen", "rejected"):
-            (answer,) = row[name]
-            assert got[name] == answer["content"] + "<|end|>"
 
 
 @pytest.mark.parametrize("chat", [True, False])

@@ -85,35 +85,3 @@ def test_stdin_is_read_as_a_file_is_and_refused_alike(command, folder):
         assert done.stdout == expected
     done = CliRunner().invoke(group, command, input=FORMS["packed.jsonl.gz"])
     assert "not text in UTF-8" in str(done.exception)
-
-
-REFUSED = {
-    "spread.json": json.dumps(ROW, indent=2).encode(),
-    "cut.json": json.dumps(ROWS).encode()[:-1],
-    "latin.jsonl": '{"candidates": ["caf\xe9", "b"]}\n'.encode("latin-1"),
-    "excel.jsonl": b"PK\x03\x04",
-    "utf32.jsonl": as_lines(ROWS).encode("utf-32"),
-    "lists.csv": b"id,document,summary,candidates\na,,,b\n",
-    "none.txt": b"A text.",
-    "empty.jsonl": b"",
-}
-
-
-@pytest.mark.parametrize("name", [*REFUSED, "missing.jsonl", "."])
-@pytest.mark.parametrize("command", COMMANDS, ids=str)
-def test_what_no_command_reads(command, name, folder):
-    if name in REFUSED:
-        (folder / name).write_bytes(REFUSED[name])
-    assert name in refused(*command, name)
-
-
-def test_bytes_of_parquet_are_refused():
-    texts = [[text.encode() for text in row["candidates"]] for row in ROWS]
-    pq.write_table(pa.table({"candidates": texts}), "bytes.parquet")
-    assert "bytes.parquet row 1" in refused("score", "bytes.parquet")
-
-
-def test_a_table_of_one_row_group_too_wide_for_memory_is_read_in_parts(folder):
-    rows = [ROW | {"id": number} for number in range(700)]
-    pq.write_table(pa.Table.from_pylist(rows), "rows.parquet")
-    assert len(ids("rows.parquet")) == 700

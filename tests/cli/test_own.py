@@ -12,7 +12,7 @@ from own_articles import abstracts, dialogues, write_csv, write_jsonl
 from tiny_chat import CHATML, chat_tokenizer, tiny_llama
 from tiny_models import SPECIAL, tiny_bart, word_tokenizer
 
-from brido.cli.init import command, model, plan, room, settings, speed, write
+from brido.cli.init import command, model, plan, settings, speed, write
 from brido.cli.init.data import Data, look
 from brido.models import gguf
 from brido.models.checkpoint import save
@@ -107,28 +107,6 @@ def test_scientific_abstracts_in_jsonl_with_the_embedded_model(checkout, capsys)
     assert sum(old != new for old, new in zip(before, after, strict=True)) == 1
 
 
-@pytest.mark.parametrize(
-    ("document", "summary"), [("article", "highlights"), ("text", "title"), ("abstract", "tldr")]
-)
-def test_columns_with_usual_names_are_found(checkout, document, summary) -> None:
-    rows = [{"x": 1, summary: row["tldr"], document: row["abstract"]} for row in abstracts(60)]
-    write_jsonl(checkout / "a.jsonl", rows)
-    data = look({"train": ["a.jsonl"]})
-    assert (data.files["document_column"], data.files["summary_column"]) == (document, summary)
-
-
-def test_nothing_is_overwritten(checkout) -> None:
-    mine = (checkout / "params.yaml").read_text()
-    write_jsonl(checkout / "a.jsonl", abstracts(60))
-    own("--train", "a.jsonl", *SCI)
-    first = (checkout / "params.yaml").read_text()
-    own("--train", "a.jsonl", *SCI)  # changes nothing, keeps nothing
-    write_jsonl(checkout / "b.jsonl", abstracts(80))
-    own("--train", "b.jsonl", *SCI)
-    kept = {path.name: path.read_text() for path in (checkout / ".brido").iterdir()}
-    assert kept == {"params.previous.yaml": mine, "params.previous-2.yaml": first}
-
-
 def bart(folder: Path) -> None:
     words = sorted({word for row in abstracts(60) for word in row["abstract"].split()})
     word_tokenizer(words=words).save_pretrained(folder)
@@ -160,17 +138,6 @@ def test_a_chat_model_samples_and_learns_from_references_first(own_chat, capsys)
     assert params.checkpoints["base"].fine_tuning is None
     assert params.training.cross_entropy == "elected"
     assert "too badly for a verdict" in capsys.readouterr().out
-
-
-def test_a_few_bad_rows_are_told_and_left_out_and_many_are_refused(checkout, capsys) -> None:
-    rows = abstracts(60)
-    write_jsonl(checkout / "a.jsonl", [*rows, rows[0] | {"tldr": " ", "paper_id": "x"}])
-    assert own("--train", "a.jsonl", *SCI).data.max_bad_fraction == 0.05
-    assert "summary is blank: 1" in capsys.readouterr().out
-    blank = [row | {"tldr": ""} for row in rows[:20]]
-    write_jsonl(checkout / "a.jsonl", [*rows[20:], *blank])
-    with pytest.raises(BridoError, match="rows are bad"):
-        own("--train", "a.jsonl", *SCI)
 
 
 @pytest.mark.parametrize(
@@ -240,7 +207,7 @@ def test_base_learns_from_references_that_the_time_allows_and_the_rest_is_cut(
 ) -> None:
     params = own_chat(800, *SCI, "--minutes", "200")
     assert params.data.max_documents is None
-    assert params.data.max_evaluated > 80
+    assert params.data.max_evaluated == 80
     assert params.documents.train == read_preset("smollm2")["documents"]["train"]
     assert params.num_candidates == read_preset("smollm2")["generation"]["base"]["num_candidates"]
     assert params.checkpoints["base"].fine_tuning.documents is None
@@ -262,19 +229,6 @@ def test_base_learns_from_references_that_the_time_allows_and_the_rest_is_cut(
     assert "for time (--minutes 60): vote, information" in said
 
 
-def test_where_no_run_fits_it_says_so_and_what_would(own_chat, monkeypatch, capsys) -> None:
-    monkeypatch.setattr(write, "measure_speed", lambda *given: speed.Speed(0.5, 0.5, 0.5))
-    params = own_chat(300)
-    said = capsys.readouterr().out
-    assert "even the smallest run may take more than 60 minutes" in said
-    assert "hours" in said
-    assert not params.tuned
-    assert list(params.variants) == ["checked"]
-    monkeypatch.setattr(write, "measure_speed", lambda *given: None)
-    own_chat(300)
-    assert "how long is not known" in capsys.readouterr().out
-
-
 @pytest.mark.parametrize("count", [45, 60, 61, 90, 130, 300])
 def test_sixty_rows_give_twenty_documents_to_choose_and_to_measure_on(checkout, count) -> None:
     write_jsonl(checkout / "a.jsonl", abstracts(count))
@@ -283,21 +237,6 @@ def test_sixty_rows_give_twenty_documents_to_choose_and_to_measure_on(checkout, 
     cut = {data.documents[split] for split in ("validation", "test")}
     assert cut == {few} if few else min(cut) >= 50
     assert any("test documents are few" in text for text in data.warnings) == (count < 60)
-
-
-def test_many_cut_documents_are_a_warning_with_the_share_that_is_read(checkout, capsys) -> None:
-    rows = [{"text": f"Word {n} " * 2000, "summary": f"A word, {n}."} for n in range(40)]
-    rows += [{"text": f"Text {n}.", "summary": f"Short {n}."} for n in range(60)]
-    write_jsonl(checkout / "a.jsonl", rows)
-    own("--train", "a.jsonl")
-    said = capsys.readouterr().out
-    (cut,) = re.findall(r"warning: (\d+)% of the documents are longer", said)
-    (read,) = re.findall(r"only (\d+)% of all text is read", said)
-    assert 25 < int(cut) < 55
-    assert int(read) < 15
-    write_jsonl(checkout / "a.jsonl", abstracts(60))
-    own("--train", "a.jsonl", *SCI)
-    assert "are longer" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("positions", [8192, 3000, 1000])
@@ -341,7 +280,7 @@ def test_a_plan_fits_its_minutes_and_grows_with_them(checkout) -> None:
         assert less.references <= more.references
         assert less.candidates <= more.candidates
     # References first, then candidates, then systems.
-    assert plans[0].references <= plans[-1].references == 163
+    assert plans[0].references <= plans[-1].references == 180
     assert plans[0].candidates < plans[-1].candidates
     assert len(plans[0].tuned) < len(plans[-1].tuned)
     assert planned(checkout, 300, "chat", FAST, 500, gpu=True).candidates > plans[-1].candidates
@@ -375,7 +314,7 @@ def test_a_rival_behind_a_server_is_a_system_that_is_asked_like_base(own_chat, c
     assert params.runtime.endpoint_of(params.asked_of("chat").endpoint).base_url == address
     said = capsys.readouterr().out
     assert f"llama3.2 at {address}" in said
-    assert "runtime.endpoints.chat.dry_run" in said
+    assert "runtime.endpoints.chat" in said
 
 
 def test_without_references_no_order_gives_them_a_weight(own_chat) -> None:
@@ -395,7 +334,6 @@ def test_speed_is_measured_by_running_a_model_of_the_shape(checkout, kind: str) 
     measured = speed.measure_speed(found, data.texts, data.summaries, reading)
     seconds = (measured.read, measured.write, measured.learn)
     assert all(0 < value < 1 for value in seconds)
-    assert measured.memory >= 0
     later = model.find_model("embedded")
     assert speed.measure_speed(later, data.texts, data.summaries, reading) is None
 
@@ -418,19 +356,6 @@ def test_texts_of_other_scripts_are_compared_by_unicode_words(checkout, capsys) 
     assert "猫睡觉" in said
     write_jsonl(checkout / "a.jsonl", abstracts(120))
     assert own("--train", "a.jsonl", *SCI).pairwise.tokenizer == "rouge_score"
-
-
-def test_several_references_and_ids_are_written(checkout) -> None:
-    more = {"references": ["Another one."]}
-    rows = [row | more | {"second": f"{row['tldr']} Indeed."} for row in abstracts(120)]
-    write_jsonl(checkout / "a.jsonl", rows)
-    files = own(
-        *("--train", "a.jsonl", "--document-column", "abstract", "--id-column", "paper_id"),
-        *("--summary-column", "tldr", "--summary-column", "second"),
-    ).data.files
-    assert files.summary_column == ["tldr", "second"]
-    assert files.id_column == "paper_id"
-    assert files.references_column == "references"
 
 
 def test_the_seconds_of_a_run_are_those_of_its_stages() -> None:
@@ -462,20 +387,9 @@ def test_the_seconds_of_a_run_are_those_of_its_stages() -> None:
     assert seconds == pytest.approx(sum(parts))
 
 
-def test_memory_and_disk_by_hand_and_smaller_parts_where_there_is_less(monkeypatch) -> None:
-    found = SimpleNamespace(parameters=100_000_000, small=True)
-    sizes = SimpleNamespace(source_tokens=400, summary_tokens=50)
-    made = plan.Plan(candidates=7, tuned=("vote", "control"))
-    how = speed.Speed(0.1, 0.1, 0.1, memory=1e6)
-    assert room.disk_of(found, made, Path("no/such"))[0] == 4 * 4e8
-
-    def found_with(free: float) -> tuple:
-        monkeypatch.setattr(room, "free_memory", lambda: free)
-        return room.memory_of({"runtime": {"batch_tokens": 3600}}, found, sizes, made, how)
-
-    wanted = 0.7e9 + 16 * 1e8 + 3600 * 1e6
-    assert found_with(16e9) == (wanted, {})
-    fewer = found_with(5e9)[1]["batch_tokens"]
-    assert 0.7e9 + 16 * 1e8 + fewer * 1e6 == pytest.approx(0.9 * 5e9)
-    # A document is 400 tokens and eight texts of 50.
-    assert found_with(3e9)[1] == {"batch_tokens": 800, "gradient_checkpointing": True}
+def test_memory_and_disk_by_hand() -> None:
+    made = plan.Plan(tuned=("vote", "control"))
+    small = SimpleNamespace(parameters=100_000_000, small=True)
+    assert plan.room_of(small, made) == (0.7e9 + 16 * 1e8, 4 * 4e8)
+    large = SimpleNamespace(parameters=1_000_000_000, small=False)
+    assert plan.room_of(large, made) == (0.7e9 + 4e9, 4 * 4e9)

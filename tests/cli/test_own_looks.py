@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from brido.cli.init.data import look
-from brido.corpus.checks import SplitChecks
-from brido.corpus.duplicates import DocumentsSeen
+from brido.corpus.checks import DocumentsSeen, SplitChecks
 from brido.corpus.files import FilesSource
 from brido.corpus.settings import FilesSettings
 from brido.utils.errors import BridoError
@@ -66,7 +65,7 @@ def test_a_spreadsheets_capitals_are_usual_names(tmp_path: Path):
 
 @pytest.mark.parametrize(
     ("value", "used"),
-    [(["One."], True), ("One.", True), (None, False), ([{"title": "A paper"}], False)],
+    [(["One."], True), ("One.", True), (12, False), ([{"title": "A paper"}], False)],
 )
 def test_the_references_of_a_paper_are_no_references_for_rouge(tmp_path: Path, value, used):
     rows = [{"body": row["dialogue"], "abstract": row["summary1"], "references": value}
@@ -126,16 +125,6 @@ def test_bad_rows_may_be_among_the_first_which_are_all_that_a_run_takes(tmp_path
     assert checks.problem() is None
 
 
-def test_splits_that_stand_in_train_are_said(tmp_path: Path, file):
-    files = {"train": [file]}
-    for split in ("validation", "test"):
-        rows = [{**row, "fname": f"{split}{row['fname']}"} for row in dialogues(20)]
-        files[split] = [write(tmp_path / f"{split}.jsonl", rows)]
-    told = look(files, None, ["summary1"], "fname").warnings
-    assert "validation: of 20 documents 20 stand in train" in told[0]
-    assert "test: of 20 documents 20 stand in train" in told[1]
-
-
 def test_rows_of_several_annotators_are_documents_that_are_cut_in_three(tmp_path: Path):
     first = [row | {"id": f"task_{n}"} for n, row in enumerate(dialogues(60))]
     rows = first + [row | {"summary1": row["summary2"]} for row in first]
@@ -145,12 +134,3 @@ def test_rows_of_several_annotators_are_documents_that_are_cut_in_three(tmp_path
     assert not any("stand in" in text for text in data.warnings)
     row = next(FilesSource(FilesSettings(**data.files)).rows("test"))
     assert [row.summary[-1:], *(text[-2] for text in row.references)] == [".", "2"]
-
-
-@pytest.mark.parametrize("name", [" ", "a\nb", "\udc80"])
-@pytest.mark.parametrize("option", ["train", "test", "document", "summary", "identity"])
-def test_names_that_no_file_or_column_has_are_sentences(file, option, name):
-    files = {"train": [file]} | ({option: [name]} if option in ("train", "test") else {})
-    columns = {option: [name] if option == "summary" else name} if option not in files else {}
-    with pytest.raises(BridoError, match=f"--{option.replace('identity', 'id')}"):
-        look(files, **{"document": "dialogue", "summary": ["summary1"]} | columns)

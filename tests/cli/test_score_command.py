@@ -102,11 +102,6 @@ def scored(tmp_path, *arguments):
     return [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
 
 
-def test_long_whole_numbers_are_repeated_digit_by_digit(tmp_path):
-    (tmp_path / "r.jsonl").write_text(f'{{"candidates": ["a", "b"], "x": {10**400}}}\n')
-    assert scored(tmp_path, tmp_path / "r.jsonl")[0]["x"] == 10**400
-
-
 def test_texts_of_other_scripts_are_scored_with_unicode_words_or_said(tmp_path, capsys):
     row = {"candidates": ["猫在睡觉。狗在叫。", "猫在睡觉。", "今天下雨"]}
     (tmp_path / "r.jsonl").write_text(json.dumps(row))

@@ -76,14 +76,6 @@ def test_stdin_is_rows_or_texts(monkeypatch):
             assert read() == expected
 
 
-def test_lines_of_text_are_documents(folder):
-    for first in ("A text, and more.", "Document", "text: a cat sat", "one|two"):
-        (folder / "a.txt").write_text(f"{first}\nA cat sat.\n")
-        assert [text for _, text in read("a.txt")] == [first, "A cat sat."]
-    (folder / "a.csv").write_text('text\nA cat, a dog; both ran.\n"He said, ""no""."\n')
-    assert [text for _, text in read("a.csv")] == ["A cat, a dog; both ran.", 'He said, "no".']
-
-
 def test_ids_are_the_rows_own_whatever_type_they_have(folder, capsys):
     dates = [datetime.date(2024, 1, 2), None]
     pq.write_table(pa.table({"ID": dates, "text": ["a", "b"]}), "a.parquet")
@@ -128,7 +120,7 @@ def test_each_file_is_read_before_the_first_is_summarized(folder):
     _, *problems = str(error.value).splitlines()
     words = (
         "b.csv: .*keys id, words",
-        "c.csv .*not text in UTF-8",
+        "c.csv .*UTF-8",
         "d.csv has no rows",
         "e.txt .*line 2 .*xe9",
     )

@@ -134,31 +134,12 @@ def test_splits_are_cut_by_a_seeded_hash_that_only_the_id_decides(tmp_path: Path
     assert other["test"] != first["test"]
 
 
-def test_a_given_split_is_kept_and_the_other_is_cut_from_train(tmp_path: Path):
-    paths = three(tmp_path, [row(number) for number in range(400)])
-    del paths["test"]
-    found = corpus(tmp_path, **paths, test_fraction=0.25)
-    assert [item["id"] for item in found["validation"]] == ["avalidation"]
-    assert len(found["train"]) + len(found["test"]) == 400
-    assert 60 < len(found["test"]) < 140
-
-
 def test_ids_are_made_from_the_document_when_there_are_none(tmp_path: Path):
     rows = [{"document": f"Text {number}.", "summary": "S."} for number in range(3)]
     found = corpus(tmp_path, **three(tmp_path, rows))["train"]
     again = corpus(tmp_path, **three(tmp_path, rows[::-1]))["train"]
     assert [item["id"] for item in found] == [item["id"] for item in again[::-1]]
     assert all(len(item["id"]) == 16 for item in found)
-
-
-def test_columns_that_the_first_row_leaves_out_are_known(tmp_path: Path):
-    """As writers of JSON do that leave out a key without a value."""
-    rows = [row(n) for n in range(1, 8)]
-    bare = [{"document": "No key.", "summary": "S."}]
-    files = splits(tmp_path, train=[*bare, *rows], validation=rows[:3], test=rows[3:])
-    found = corpus(tmp_path, {"max_bad_fraction": 0.2}, **files)
-    # They are not given other ids because of it.
-    assert [one["id"] for one in found["train"]] == [one["id"] for one in rows]
 
 
 def test_max_evaluated_cuts_what_systems_are_measured_on_and_nothing_else(tmp_path: Path):
@@ -173,13 +154,6 @@ def test_max_evaluated_cuts_what_systems_are_measured_on_and_nothing_else(tmp_pa
     assert (tmp_path / "corpus/train.parquet").read_bytes() == train
     found = corpus(tmp_path, {"max_evaluated": 3, "max_documents": 2}, **paths)
     assert {len(rows) for rows in found.values()} == {2}
-
-
-def test_rows_that_are_left_out_do_not_count_as_documents(tmp_path: Path):
-    rows = [row(0, document=" "), *(row(n) for n in range(1, 6))]
-    limits = {"max_documents": 4, "max_bad_fraction": 0.5}
-    found = corpus(tmp_path, limits, **three(tmp_path, rows))["train"]
-    assert [item["id"] for item in found] == ["a1", "a2", "a3", "a4"]
 
 
 def test_several_summary_columns_are_several_references(tmp_path: Path):

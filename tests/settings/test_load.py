@@ -3,9 +3,8 @@
 import math
 from pathlib import Path
 
-import pytest
 from click.testing import CliRunner
-from test_settings_refusals import BASE, BIG, FILES, files, measured, source
+from test_settings_refusals import BASE, BIG, measured, source
 
 from brido.cli.config import command
 from brido.models.settings import ReadingSettings
@@ -53,29 +52,6 @@ def test_the_command_checks_a_whole_file_and_warns_of_equal_systems(tmp_path, mo
     first, _ = done.output.splitlines()
     assert "tuned.again" in first
     assert "tuned.vote" in first
-
-
-@pytest.mark.parametrize("sections", [
-    {"decoding": {"min_length": 90}},  # compared with nothing: the checkpoint knows the other
-    *({"training": {"warmup_steps": value}} for value in (0, 10_000, 0.0, 0.1)),
-    *(FILES | measured("rouge", "mentions") | files(train=train)
-      for train in ("a.csv", ["a.csv", "b/*.jsonl"])),
-])  # fmt: skip
-def test_what_is_right_is_kept_as_it_is_written(sections):
-    found = flatten(check_params(BASE | sections).model_dump())
-    for key, value in flatten(sections).items():
-        if not key.startswith("evaluation."):
-            assert (found[key], type(found[key])) == (value, type(value))
-
-
-def test_the_section_of_the_chosen_form_may_be_left_out():
-    base = {"source": "embedded", "embedded": {"world": None}}
-    hub = {"checkpoints": {"base": base}, "data": {"source": "hub"}}
-    data = check_params(measured("rouge", "mentions") | hub).data
-    assert data.hub.id == "EdinburghNLP/xsum"
-    assert not hasattr(data, "world")
-    sampling = check_params({**BASE, **source(method="sampling")}).generation["base"]
-    assert (sampling.num_candidates, sampling.top_p, sampling.max_length) == (16, 0.95, 64)
 
 
 def test_what_the_engine_is_asked_for():

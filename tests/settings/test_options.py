@@ -2,11 +2,8 @@
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin
 
-import pytest
 from click.testing import CliRunner
 from ruamel.yaml import YAML
 
@@ -15,9 +12,6 @@ from brido.settings.load import PREVIOUS, load_params
 from brido.settings.params import Params
 from brido.settings.presets import flatten
 from brido.settings.text import first_sentence, settings
-from brido.utils.commands import invoke
-from brido.utils.errors import BridoError
-from brido.utils.sections import forms
 
 ROOT = Path(__file__).parents[2]
 ALL = list(settings())
@@ -29,30 +23,6 @@ def test_every_setting_says_what_it_does():
         assert one.text.endswith(".") or not one.text, one.key
         # It fits beside its value in params.yaml.
         assert len(first_sentence(one.text)) <= 86, one.key
-
-
-def choices(annotation: Any) -> Iterator[str]:
-    """The words that a key may hold."""
-    if get_origin(annotation) is Literal:
-        yield from (word for word in get_args(annotation) if isinstance(word, str))
-    elif not forms(annotation):
-        for part in get_args(annotation):
-            yield from choices(part)
-
-
-def test_every_choice_stands_in_the_text():
-    lacking = []
-    todo, seen = [Params], set()
-    while todo:
-        section = todo.pop()
-        seen.add(section)
-        for name, field in section.model_fields.items():
-            parts = [field.annotation, *get_args(field.annotation)]
-            todo += [one for part in parts for one in forms(part) if one not in seen]
-            words = re.findall(r"\w+", field.description or "")
-            if name not in ("clean", "checkpoint"):
-                lacking += [(name, one) for one in choices(field.annotation) if one not in words]
-    assert lacking == []
 
 
 def test_what_repeats_the_texts_is_up_to_date():
@@ -106,10 +76,3 @@ def starred(key: str) -> str:
     """A key with `*` for a name of the user's."""
     key = re.sub(r"^(checkpoints|generation|reading|tuned|variants)\.\w+", r"\1.*", key)
     return re.sub(r"^runtime\.endpoints\.\w+", "runtime.endpoint", key)
-
-
-def test_files_are_written_in_a_checkout_alone(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(BridoError, match="folder of the repository"):
-        invoke(command, ["--write"])
-    assert list(tmp_path.iterdir()) == []

@@ -4,10 +4,10 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
-from brido.corpus.checks import SPLITS, SplitChecks
-from brido.corpus.duplicates import DocumentsSeen
+from brido.corpus.checks import SPLITS, DocumentsSeen, SplitChecks
 from brido.corpus.files import FilesSource, find_files
 from brido.corpus.settings import FilesSettings
 from brido.stats import FEWEST
@@ -23,8 +23,8 @@ _SUMMARIES = ("summary", "highlights", "target", "abstract", "tldr", "headline",
 # So many documents show how long they are.
 _SAMPLE = 1000
 # Up to so many documents of train this share of them is cut off for each split without files. Of
-# few documents it is a third, up to so many: some to choose on, and some to measure on.
-_SHARES, _WANTED = ((500, 0.2), (20_000, 0.1), (math.inf, 0.05)), 50
+# few documents it is a third: some to choose on, and some to measure on.
+_SHARES = ((150, 1 / 3), (500, 0.2), (20_000, 0.1), (math.inf, 0.05))
 # Documents that a split needs, and that are not few to choose or to measure on.
 _NEEDED, _FEW = 4, {"validation": 40, "test": FEWEST}
 # A larger share of bad rows is a mistake, not an accident.
@@ -57,10 +57,7 @@ def look(
     summary: Sequence[str] = (),
     identity: str | None = None,
 ) -> Data:
-    """Read the files of `split -> paths or globs`; train must be there.
-
-    document, summary, identity: their columns, None or none: the first usual name; several
-    summaries are several references, "none": no references, or ids made from the texts.
+    """Read the files of `split -> paths or globs`; the others are as the command's options.
 
     Raises:
         BridoError: no such file, an unreadable or empty one, a missing column, many bad rows.
@@ -92,7 +89,9 @@ def look(
         rows += checks.rows
         data.warnings += filter(None, [seen.warning(split)])
     _check(data, left_out, rows)
-    data.warnings += [*_doubts(data), *([f"left out: {left_out.text()}"] if left_out else [])]
+    data.warnings += _doubts(data)
+    if left_out:
+        data.warnings.append(f"left out: {left_out.text()}")
     return data
 
 
@@ -108,8 +107,8 @@ def _named(
     if asked == ["none"]:
         return named | {"summary_column": None}
     # Those of a paper are objects, or a number.
-    found = [item for row in first for item in row.get("references") or ()]
-    if found and all(isinstance(item, str) for item in found):
+    further = next((row["references"] for row in first if row.get("references")), None)
+    if isinstance(further[0] if isinstance(further, list) else further, str):
         named["references_column"] = "references"
     others = [name for name in columns if name != text]
     chosen = asked or [usual(_SUMMARIES, others) or _SUMMARIES[0]]
@@ -131,7 +130,7 @@ def _as_option(key: re.Match[str]) -> str:
 
 
 def _shares(source: FilesSource) -> dict[str, float]:
-    """The shares of validation and test; of few documents those that cut off as many as are wanted.
+    """The shares of validation and test that cut off as many documents as are wanted.
 
     A document's place between 0 and 1 decides its split, so a share ends between two places.
     """
@@ -139,14 +138,12 @@ def _shares(source: FilesSource) -> dict[str, float]:
     checks = SplitChecks("train", False, MOST_BAD, DocumentsSeen())
     good = checks.keep_good(source.documents("train")) if cut else ()
     places = sorted(source.position(row["id"]) for row in good)
-    share = next(part for most, part in _SHARES if len(places) <= most)
-    shares, start = dict.fromkeys(("validation_fraction", "test_fraction"), share), 0.0
-    wanted = min(_WANTED, len(places) // 3)
-    for number, split in enumerate(cut if wanted > share * len(places) else (), 1):
-        end = round(sum(places[number * wanted - 1 : number * wanted + 1]) / 2, 9)
-        shares[f"{split}_fraction"] = round(end - start, 9)
-        start = end
-    return shares
+    count = int(next(part for most, part in _SHARES if len(places) <= most) * len(places))
+    ends = [0.0, *(sum(places[n * count - 1 : n * count + 1]) / 2 for n in range(1, len(cut) + 1))]
+    if not count:
+        return {}
+    sizes = (round(end - start, 9) for start, end in pairwise(ends))
+    return {f"{split}_fraction": size for split, size in zip(cut, sizes, strict=True)}
 
 
 def _check(data: Data, left_out: LeftOut, rows: int) -> None:
@@ -154,15 +151,14 @@ def _check(data: Data, left_out: LeftOut, rows: int) -> None:
     if len(left_out) > MOST_BAD * rows:
         raise BridoError(
             f"--train: {len(left_out):,} of {rows:,} rows are bad, more than the {MOST_BAD:.0%} "
-            f"that may be left out: {left_out.text()}. Correct them, or take them out; if it is "
-            "the ids, name another --id-column (none: ids are made from the texts)"
+            f"that may be left out: {left_out.text()}. Correct them, take them out, or name "
+            "another --id-column (none: ids are made from the texts)"
         )
     if min(data.documents.values()) < _NEEDED:
         counts = ", ".join(f"{split} {count}" for split, count in data.documents.items())
         raise BridoError(
             f"each split needs at least {_NEEDED} documents, but there are {counts}: give --train "
-            f"at least {10 * _NEEDED} rows, from which the others can be cut, or give each split a "
-            "file with more rows"
+            f"at least {10 * _NEEDED} rows, or each split a file with more rows"
         )
 
 

@@ -38,10 +38,9 @@ _PROMPT, _LONGEST = 64, 128
 
 @dataclass(frozen=True)
 class Model:
-    """A model that may become `base`.
+    """A model that may become `base`; the embedded one has no config and tokenizer yet.
 
-    count: tokens of each of some texts. config, tokenizer: None for the embedded model, which is
-    made later. positions: None if there is no limit.
+    count: tokens of each of some texts. positions: None if there is no limit.
     """
 
     source: str
@@ -103,16 +102,11 @@ def _described(source: str, folder: Path, how: dict[str, Any]) -> Model:
         family = family_of(config)
         with torch.device("meta"):
             parameters = count_weights(kind_of(config).from_config(config))
-    try:
+    missing = f"--model: {source} has no tokenizer of its model: save it there too"
+    with parsing(lambda reason: f"{missing} ({reason})"):
         tokenizer = pretrained(AutoTokenizer, folder, **how) if how else load_tokenizer(folder)
-        known = len(tokenizer)
-    except Exception:
-        known = 0
-    if known < SMALLEST_SHARE * getattr(config, "vocab_size", 0) or not known:
-        raise BridoError(
-            f"--model: {source} has no tokenizer of its model: save it there too, with the "
-            "tokenizer's save_pretrained"
-        )
+    if len(tokenizer) < max(1, SMALLEST_SHARE * getattr(config, "vocab_size", 0)):
+        raise BridoError(missing)
     return Model(
         source,
         "encoder_decoder" if config.is_encoder_decoder else "decoder_only",

@@ -33,18 +33,13 @@ def checkout() -> Path:
 
 
 def check_place(folder: Path) -> None:
-    """Refuse a folder that holds something else.
-
-    Raises:
-        BridoError: it is a file, or neither empty nor a project.
-    """
-    if folder.exists() and not folder.is_dir():
+    """Raise BridoError if a folder is a file, or neither empty nor a project."""
+    is_file = folder.exists() and not folder.is_dir()
+    if is_file or (folder.is_dir() and any(folder.iterdir()) and not is_project(folder)):
         raise BridoError(
-            f"{folder} is a file: name a folder that is new or empty. A pattern of several files "
-            "stands in quotes (--train 'my/*.jsonl')"
+            f"{folder} is neither a project nor an empty folder: name a new one. A pattern of "
+            "several files stands in quotes (--train 'my/*.jsonl')"
         )
-    if folder.is_dir() and any(folder.iterdir()) and not is_project(folder):
-        raise BridoError(f"{folder} is not empty, nor a project: name a folder that is new")
 
 
 def is_project(folder: Path) -> bool:
@@ -69,19 +64,13 @@ def branch_of(folder: Path) -> str:
 
 
 def make_place(folder: Path, root: Path) -> None:
-    """Make the project without the results of the clone's run, or leave the one that is there.
-
-    Raises:
-        BridoError: the folder cannot be written, or Git refuses.
-    """
+    """Make the project without the results of the clone's run, or leave the one that is there."""
     if folder.is_dir() and any(folder.iterdir()):
         return
     _git(root, "worktree", "prune")
-    taken = _git(root, "branch", "--list", "--format=%(refname:short)", f"{_BRANCH}*").split()
-    branch, number = f"{_BRANCH}{folder.name}", 1
-    while branch in taken:
-        number += 1
-        branch = f"{_BRANCH}{folder.name}-{number}"
+    taken = _git(root, "branch", "--list", "--format=%(refname:short)").split()
+    names = (f"{_BRANCH}{folder.name}{end}" for end in ("", *(f"-{n}" for n in range(2, 1000))))
+    branch = next(name for name in names if name not in taken)
     _git(root, *_OURS, "worktree", "add", "--quiet", "-b", branch, str(folder))
     _git(folder, "rm", "-r", "--quiet", "--ignore-unmatch", "metrics", "dvc.lock")
     _git(folder, *_OURS, "commit", "--quiet", "--allow-empty", "--message", "A project begins")

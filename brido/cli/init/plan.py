@@ -1,4 +1,4 @@
-"""The largest run that fits into the user's minutes: its sizes, and the seconds of all stages."""
+"""The largest run that fits into the user's minutes: its sizes, seconds, memory and disk."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -32,6 +32,10 @@ _SMALLEST = {
     "evaluated": 40, "candidates": 6, "train": 8, "looked_at": 8, "variants": ("checked",)
 }  # fmt: skip
 _VOTE = {"tuned": _ALWAYS, "train": 32, "looked_at": 40}
+# Bytes of a weight in a file, and of a weight with its gradient and Adam's two moments.
+_STORED, _TRAINED = 4, 16
+# Bytes of Python with PyTorch and transformers.
+_PROGRAM = 0.7e9
 
 
 @dataclass(frozen=True)
@@ -107,9 +111,7 @@ def make_plan(
         if speed:
             seconds = seconds_of(larger, data, limits, speed, recipe)
             larger, fits = replace(larger, seconds=seconds), seconds * RANGE[1] <= 60 * minutes
-        # Few references are read more often, unless they are already.
-        again = plan is None or "references" in step or larger.epochs >= plan.epochs
-        plan = larger if plan is None or (fits and again) else plan
+        plan = larger if fits or plan is None else plan
     return plan or Plan()
 
 
@@ -131,12 +133,11 @@ def _steps(
     if on_gpu:
         yield {"candidates": 16, "train": 1000}
     yield {"evaluated": 60}
-    yield {"tuned": tuple(recipe["tuned"])}
-    yield {"evaluated": 100}
-    if on_gpu:
-        yield {"evaluated": 300}
-    if model.form != "embedded" and first:
-        yield from ({"epochs": epochs} for epochs in range(2, _EPOCHS + 1))
+    others = [name for name in recipe["tuned"] if name not in _ALWAYS]
+    for count in (1, len(others)):
+        chosen = {*_ALWAYS, *others[:count]}
+        yield {"tuned": tuple(name for name in recipe["tuned"] if name in chosen)}
+    yield {"evaluated": 300 if on_gpu else 100}
 
 
 def _references(data: Data, model: Model, recipe: dict[str, Any]) -> list[dict[str, Any]]:
@@ -180,3 +181,13 @@ def seconds_of(
     seconds += sources * write(measured, beams)
     others_stages = _OF_OTHERS * (2 + len(plan.variants))
     return seconds + _START * (_SHARED + _OF_TUNED * len(plan.tuned) + others_stages)
+
+
+def room_of(model: Model, plan: Plan) -> tuple[float, float]:
+    """Bytes of memory that training takes beside the texts of a batch, and of disk.
+
+    A model that is not small learns an adapter: its own weights have no gradients.
+    """
+    memory = _PROGRAM + (_TRAINED if model.small else _STORED) * model.parameters
+    # Base, each tuned system and the copy of the chosen one.
+    return memory, (2 + len(plan.tuned)) * _STORED * model.parameters

@@ -1,7 +1,7 @@
 """What `brido init` prints: documents, model, plan, and what is measured."""
 
 from collections.abc import Mapping, Sequence
-from textwrap import fill, indent
+from textwrap import fill, indent, shorten
 from typing import Any
 
 import click
@@ -11,13 +11,12 @@ from brido.candidates.documents import MANY_CUT
 from brido.checkers.seeing import table_of
 from brido.cli.init.data import Data
 from brido.cli.init.model import ANOTHER, Limits, Model
-from brido.cli.init.plan import RANGE, Plan
+from brido.cli.init.plan import RANGE, Plan, room_of
 from brido.evaluation.mentions import METRIC
 from brido.evaluation.planted import metric_sensitivity
 from brido.report.seen import blind, seen_line
 from brido.report.summary import aligned
 from brido.stats import FEWEST
-from brido.utils.errors import short
 
 # As many of the user's summaries say what a check sees; so many letters of a text are shown.
 _LOOKED_AT, _SHOWN = 200, 160
@@ -40,10 +39,10 @@ def tell_data(data: Data, limits: Limits) -> None:
         "documents": ", ".join(f"{name} {count:,}" for name, count in data.documents.items()),
         "columns": f"documents in {columns[0]}, summaries in {columns[1] or 'none'}",
         "read": f"up to {most:,} tokens; {cut:.0%} of them are cut there ({_MORE})",
-        "a document": _beginning(data.texts[0]),
     }
-    if data.summaries:
-        rows["a summary"] = _beginning(data.summaries[0])
+    for name, texts in (("a document", data.texts), ("a summary", data.summaries)):
+        if texts:  # control characters stay out of the terminal
+            rows[name] = "".join(filter(str.isprintable, shorten(texts[0], _SHOWN)))
     if data.repeats:
         rows["references"] = f"{data.repeats:,} rows repeat a document, and are references of it"
     _tell_rows(rows)
@@ -58,17 +57,11 @@ def tell_data(data: Data, limits: Limits) -> None:
         )
 
 
-def _beginning(text: str) -> str:
-    cut = text if len(text) <= _SHOWN else f"{text[:_SHOWN].rstrip()} ..."
-    # Control characters of a file stay out of the terminal; letters of other scripts are shown.
-    return "".join(sign if sign.isprintable() else short(sign) for sign in cut)
-
-
 def tell_plan(
     data: Data, model: Model, plan: Plan, recipe: dict[str, Any], minutes: float, where: str,
     rival: Sequence[str] | None,
 ) -> None:  # fmt: skip
-    """Print the model, the size of the run, and how long it takes; where: `cd` to the project."""
+    """Print the size of the run and how long it takes; where: `cd` to the project."""
     _heading(f"The run: {duration(plan.seconds)}")
     click.echo(f"  {where}dvc repro")
     chosen, measured = (
@@ -88,10 +81,14 @@ def tell_plan(
     rows["untrained"] = ", ".join(plan.variants)
     if rival:
         rows["rival"] = (
-            f"chat: {rival[1]} at {rival[0]}, asked once about each of {chosen + measured:,} "
-            "documents (its key: runtime.endpoints.chat.api_key_env; "
-            "runtime.endpoints.chat.dry_run: true tells the cost)"
+            f"chat: {rival[1]} at {rival[0]}, asked about {chosen + measured:,} documents (see "
+            "runtime.endpoints.chat: api_key_env, and dry_run, which tells the cost)"
         )
+    memory, disk = (f"{max(size / 1e9, 0.1):.1f} GB" for size in room_of(model, plan))
+    rows["takes"] = (
+        f"{disk} of disk, {memory} of memory and that of a batch (runtime.batch_tokens, "
+        "runtime.gradient_checkpointing)"
+    )
     rows["verdict"] = f"chosen on {chosen:,} validation documents, measured on {measured:,} of test"
     planned = {*plan.tuned, *plan.variants}
     if left_out := [
@@ -101,8 +98,8 @@ def tell_plan(
     _tell_rows(rows)
     if plan.seconds and plan.seconds * RANGE[1] > 60 * minutes:
         _warn(
-            f"even the smallest run may take more than {minutes:g} minutes. It would be shorter "
-            "with a GPU, a smaller --model or shorter documents; or allow more --minutes"
+            f"even the smallest run may take more than {minutes:g} minutes: take a GPU, a smaller "
+            "--model, shorter documents, or more --minutes"
         )
     if model.form == "embedded" or (model.learns_first and not data.summaries):
         _warn(
@@ -111,25 +108,13 @@ def tell_plan(
         )
 
 
-def tell_room(memory: float | None, runtime: dict[str, Any], disk: float, free_disk: float) -> None:
-    """Print the memory and disk of the run, and what is set because there is less."""
-    needed = "" if memory is None else f"up to {memory / 1e9:.1f} GB of memory, "
-    _tell_rows({"takes": f"{needed}{max(disk / 1e9, 0.1):.1f} GB of disk"})
-    if runtime:
-        keys = ", ".join(f"runtime.{key} {value}" for key, value in runtime.items())
-        _warn(f"less memory is free: smaller parts of a batch ({keys})")
-    if disk > free_disk:
-        _warn(f"only {free_disk / 1e9:.1f} GB of disk are free")
-
-
 def tell_check(data: Data, check: str) -> None:
     """Print which check decides, and what the free one sees in the user's own summaries."""
     _heading("What is measured")
     _tell_rows({
-        "good": f"whole, and supported by the document, as {check} decides (--check)",
-        "mentions": "free: looks names and numbers up, and does not see who did what",
-        "minicheck": "a model of .4 to .8 billion weights that reads the document",
-        "geval": f"a language model behind a server; what it would take: {_JUDGE}",
+        "good": f"whole, and supported by the document, as {check} decides (--check minicheck: "
+        "a model that reads it; mentions looks names and numbers up)",
+        "a judge": f"behind a server, and what it would take: {_JUDGE}",
     })  # fmt: skip
     documents, references = data.texts[:_LOOKED_AT], data.summaries[:_LOOKED_AT]
     if len(documents) < FEWEST or len(data.texts) != len(data.summaries):
@@ -138,10 +123,7 @@ def tell_check(data: Data, check: str) -> None:
     click.echo("\n  One error at a time, planted in your own summaries:")
     click.echo(indent(aligned(table_of(found)), "  "))
     line = str(seen_line(found, "mentions"))
-    if blind(found["mentions"]):
-        _warn(line)
-    else:
-        click.echo(fill(line, 98, initial_indent="  ", subsequent_indent="  "))
+    _warn(line) if blind(found["mentions"]) else _tell_rows({"mentions": line})
 
 
 def duration(seconds: float | None) -> str:

@@ -11,10 +11,9 @@ from brido.cli.init.data import look
 from brido.cli.init.model import ANOTHER, find_limits, find_model
 from brido.cli.init.place import branch_of, check_place, checkout, commit, is_project, make_place
 from brido.cli.init.plan import make_plan, recipe_of
-from brido.cli.init.room import disk_of, memory_of
 from brido.cli.init.settings import check_settings, params_text, reading_of
 from brido.cli.init.speed import measure_speed
-from brido.cli.init.tell import tell_check, tell_data, tell_plan, tell_room
+from brido.cli.init.tell import tell_check, tell_data, tell_plan
 from brido.corpus.checks import SPLITS
 from brido.models.settings import ReadingSettings
 from brido.settings.load import PARAMS_FILE, check_params, replace_params
@@ -43,7 +42,7 @@ def write(
     """
     root, given = Path.cwd(), {split: list(files[split]) for split in SPLITS}
     if folder is not None:
-        # The presets are the clone's, and paths have to hold in the project.
+        # Paths have to hold in the project.
         root, folder = checkout(), folder.expanduser().absolute()
         check_place(folder)
         given = {split: [_whole(path) for path in paths] for split, paths in given.items()}
@@ -69,20 +68,14 @@ def write(
         recipe = recipe_of(found, bool(data.summaries))
         reading = ReadingSettings(**reading_of(found, data, limits))
         speed = measure_speed(found, data.texts, data.summaries, reading)
-        on_gpu = torch.cuda.is_available()
-        plan = make_plan(data, found, limits, speed, on_gpu, recipe, minutes)
-        memory, runtime = memory_of(recipe, found, limits, plan, speed)
-        text = params_text(
-            data, found, limits, plan, deciding | ({"runtime": runtime} if runtime else {}), rival
-        )
+        plan = make_plan(data, found, limits, speed, torch.cuda.is_available(), recipe, minutes)
+        text = params_text(data, found, limits, plan, deciding, rival)
         check_params(YAML(typ="safe").load(text))
-    disk = disk_of(found, plan, folder or root)
     if folder:
         make_place(folder, root)
     with chdir(folder or root):
         kept = replace_params(text)
     tell_plan(data, found, plan, recipe, minutes, f"cd {folder} && " if folder else "", rival)
-    tell_room(memory, runtime, *disk)
     tell_check(data, check)
     old = f"; the old one is {kept}" if kept else ""
     click.echo(f"\n{(folder or Path()) / PARAMS_FILE} is written{old}.")

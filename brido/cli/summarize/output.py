@@ -12,36 +12,30 @@ from brido.utils.outputs import STDOUT, check_output, json_line, standard_output
 from brido.utils.progress import say
 
 
-def check_place(path: Path | None, resume: bool, force: bool) -> None:
-    """Raise BridoError if the lines cannot go there; a command calls it before it works."""
-    check_output(path, force)
-    if path is None or path == STDOUT:
-        if resume:
-            raise BridoError("--resume goes on with a file: name it with --output")
-    elif path.suffix == ".gz":
-        raise BridoError(f"--output {path}: summaries are not packed: name a file FILE.jsonl")
-
-
 class Output:
     """Writes lines. path: None for stdout; rows: those that an earlier command left."""
 
-    def __init__(self, path: Path | None, resume: bool) -> None:
-        """resume: go on behind the lines of an earlier command.
+    def __init__(self, path: Path | None, resume: bool, force: bool) -> None:
+        """resume: go on behind the lines of an earlier command. force: replace the file.
 
         Raises:
-            BridoError: FILE.partial is there and not asked for, or cannot be written.
+            BridoError: the file cannot be written, or FILE.partial is there and not asked for.
         """
+        check_output(path, force)
         self.path = None if path == STDOUT else path
         self.rows: list[dict[str, Any]] = []
         # Where each line ends; one that a kill has torn is written again.
-        self._ends, self._lines = [0], 0
+        self._ends = [0]
         if self.path is None:
+            if resume:
+                raise BridoError("--resume goes on with a file: name it with --output")
             return
+        if self.path.suffix == ".gz":
+            raise BridoError(f"--output {path}: summaries are not packed: name a file FILE.jsonl")
         self._partial = self.path.with_name(f"{self.path.name}.partial")
-        with self._writing():
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = self._partial.open("ab")
-        if self._file.tell() and not resume:
+        if not self._partial.exists():
+            return
+        if not resume:
             raise BridoError(
                 f"--output: {self._partial} holds the summaries of a command that was stopped: go "
                 "on with --resume, or delete it"
@@ -72,7 +66,6 @@ class Output:
             done += len(chunk)
         if len(self.rows) > done:
             raise self._other_documents
-        self._go_on(done)
 
     @property
     def _other_documents(self) -> BridoError:
@@ -82,27 +75,24 @@ class Output:
 
     def _go_on(self, done: int) -> None:
         """Cut off what stands behind so many lines."""
-        if self.path is None:
-            return
-        if self.rows:
+        if self.path is not None and self._partial.exists():
             say(f"summarize: {done:,} documents are done already, in {self._partial}")
-        with self._writing():
-            self._file.truncate(self._ends[done])
-        del self.rows[done:]
+            os.truncate(self._partial, self._ends[done])
+            del self.rows[done:]
 
     def write(self, rows: Sequence[dict[str, Any]]) -> None:
         """Write the lines of a chunk of documents."""
         text = "".join(map(json_line, rows))
-        self._lines += len(rows)
         if self.path is None:
-            stream = standard_output()
-            stream.write(text)
-            stream.flush()
+            standard_output().write(text)
+            standard_output().flush()
             return
         with self._writing():
-            self._file.write(text.encode())
-            self._file.flush()
-            os.fsync(self._file.fileno())
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with self._partial.open("ab") as file:
+                file.write(text.encode())
+                file.flush()
+                os.fsync(file.fileno())
 
     def finish(self) -> None:
         """Give the file its name; a link stays, and the file that it names is replaced."""
@@ -110,25 +100,13 @@ class Output:
             with self._writing():
                 os.replace(self._partial, os.path.realpath(self.path))
 
-    def stop(self, error: BaseException) -> None:
-        """Say what an error leaves behind; a file that holds nothing is removed."""
-        if self.path is None:
-            return
-        self._file.close()
-        if not self.rows and not self._lines:
-            self._partial.unlink()
-            return
-        kept = f"{len(self.rows) + self._lines:,} summaries are in {self._partial}: the same "
-        kept += "command with --resume goes on"
-        if isinstance(error, KeyboardInterrupt):
-            error.args = (kept,)
-        else:
-            say(f"summarize: {kept}")
-
     @contextmanager
     def _writing(self) -> Iterator[None]:
         try:
             yield
         except OSError as error:
             reason = "the disk is full" if is_disk_full(error) else error.strerror
-            raise BridoError(f"{self._partial} cannot be written: {reason}") from error
+            raise BridoError(
+                f"{self._partial} cannot be written ({reason}): the same command with --resume "
+                "goes on"
+            ) from error

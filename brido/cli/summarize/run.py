@@ -1,6 +1,5 @@
 """A run of `brido summarize`: documents in, a line for each out."""
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -9,10 +8,10 @@ from brido.candidates.documents import cut_sentence
 from brido.cli.rows import Values, good_rows, unwritable
 from brido.cli.shared import prompt_pieces
 from brido.cli.summarize.documents import DocumentReader
-from brido.cli.summarize.output import Output, check_place
+from brido.cli.summarize.output import Output
 from brido.cli.summarize.project import ChosenModel, find_model, runtime_for
 from brido.search import SearchSettings
-from brido.summarizer.model import most_source_tokens, writing_of
+from brido.summarizer.model import writing_of
 from brido.summarizer.server import ServerWriter
 from brido.summarizer.writer import Named, SummaryWriter, Writing, chunks
 from brido.utils.errors import BridoError
@@ -33,7 +32,7 @@ def summarize(files: Sequence[str], options: Mapping[str, Any]) -> None:
     """Write all lines, and say what was written."""
     # All that can be checked is checked before a model is loaded.
     path, candidates, keeps = (options[name] for name in ("output", "candidates", "keep_columns"))
-    check_place(path, options["resume"], options["force"])
+    output = Output(path, options["resume"], options["force"])
     if options["prompt"] is not None:
         prompt_pieces(options["prompt"])
     changes = {name: options[name] for name in _READING}
@@ -54,17 +53,12 @@ def summarize(files: Sequence[str], options: Mapping[str, Any]) -> None:
         return seen.fault(row["id"]) or (unwritable(row["columns"]) if keeps else "")
 
     with good_rows(names, fault, options["max_bad"], "summarize", read) as rows:
-        output = Output(path, options["resume"])
-        try:
-            say(f"summarize: {model.about}{', guided' * (writing.guidance is not None)}")
-            for line in model.usage.verdict.splitlines():
-                if line.startswith("Keep"):
-                    say(f"summarize: {line}")
-            lines = _write((row for _, row in rows), model, runtime, writing, output, keeps)
-        except BaseException as error:
-            output.stop(error)
-            raise
-    _tell_end([*output.rows, *lines], str(output.path or "stdout"), model, writing)
+        say(f"summarize: {model.about}{', guided' * (writing.guidance is not None)}")
+        for line in model.usage.verdict.splitlines():
+            if line.startswith("Keep"):
+                say(f"summarize: {line}")
+        lines = _write((row for _, row in rows), model, runtime, writing, output, keeps)
+    _tell_end([*output.rows, *lines], str(output.path or "stdout"), model)
 
 
 def _write(
@@ -84,7 +78,13 @@ def _write(
 
     def finish(found: Any, _: Any) -> None:
         lines = [{"id": one["id"], **one["summary"].as_row()} for one in found]
-        output.write([_beside(kept.pop(line["id"], {}), line) for line in lines])
+        # A user's column of the same name is called given_NAME.
+        own = [
+            {f"given_{name}" if name in line else name: value for name, value in columns.items()}
+            for line in lines
+            for columns in [kept.pop(line["id"], {})]
+        ]
+        output.write([columns | line for columns, line in zip(own, lines, strict=True)])
         told.extend({name: line.get(name) for name in _TOLD} for line in lines)
 
     units = output.missing(chunks(named(), runtime.documents_of_shard, writing.guidance))
@@ -98,13 +98,7 @@ def _write(
     return told
 
 
-def _beside(columns: Values, line: Values) -> Values:
-    """A line with a user's columns before it; one of the same name is called given_NAME."""
-    own = {f"given_{name}" if name in line else name: value for name, value in columns.items()}
-    return own | line
-
-
-def _tell_end(lines: Sequence[Values], place: str, model: ChosenModel, writing: Writing) -> None:
+def _tell_end(lines: Sequence[Values], place: str, model: ChosenModel) -> None:
     shares, limit = [line["cut"] for line in lines], model.usage.reading.max_source_tokens
     cut = sum(share > 0 for share in shares)
     counts = {
@@ -118,15 +112,8 @@ def _tell_end(lines: Sequence[Values], place: str, model: ChosenModel, writing: 
     say(f"summarize: {', '.join([f'{len(lines):,} summaries to {place}', *notes])}")
     if not cut:
         return
-    # A document of which nothing was read has no length that is known.
-    longest = math.ceil(limit / max(1 - max(shares), 0.001))
-    most = most_source_tokens(model.folder, writing.search.max_length) or longest
-    wanted = min(longest, most)
-    way = (
-        f"--max-source-tokens {wanted} reads more, with more memory and time; a run learns to read "
-        "as much with reading.default.max_source_tokens"
-        if wanted > limit
-        else "The model can read no more: shorten the documents"
-    )
     unread = sum(round(1000 * share) for share in shares)
-    say(f"summarize: {cut_sentence(cut, unread, len(lines), limit)}. {way}")
+    say(
+        f"summarize: {cut_sentence(cut, unread, len(lines), limit)}. --max-source-tokens reads "
+        "more, if the model can; a run learns to with reading.default.max_source_tokens"
+    )
