@@ -73,8 +73,6 @@ def check_folder(folder: Path) -> None:
         raise BridoError(f"{folder} is not a model: it has no config.json with `model_type`")
 
 
-
-
 def writing_of(
     folder: Path,
     usage: Usage,

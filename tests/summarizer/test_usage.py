@@ -8,7 +8,7 @@ from transformers import AutoModelForSeq2SeqLM, BertConfig, EncoderDecoderConfig
 
 from brido.models.settings import ReadingSettings
 from brido.search.settings import DecodingSettings, GuidanceSettings
-from brido.summarizer.model import most_source_tokens, usage_in, writing_of
+from brido.summarizer.model import usage_in, writing_of
 from brido.summarizer.settings import VariantSystem
 from brido.summarizer.usage import USAGE_FILE, Usage, read_usage, usage_of, write_model, write_usage
 from brido.utils.errors import BridoError
@@ -127,13 +127,6 @@ def test_candidates_are_diverse_beams(folder):
     search = writing_of(folder, Usage(), candidates=6).search
     assert (search.num_beams, search.num_beam_groups, search.returned) == (6, 6, 6)
     assert (search.diversity_penalty, search.max_length) == (1.0, 15)
-
-
-def test_a_decoder_only_model_reads_what_a_summary_leaves(folder):
-    assert most_source_tokens(folder, 9) == 40
-    (folder / "config.json").write_text('{"model_type": "llama", "max_position_embeddings": 64}')
-    assert most_source_tokens(folder, 9) == 55
-    assert most_source_tokens(folder, 70) == 0
 
 
 REFUSED = [
