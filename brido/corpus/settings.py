@@ -94,7 +94,8 @@ class HubSettings(_Columns):
     )
     test_split: Name = Field("test", description="The data set's name of the test split.")
     id_column: Name | None = Field(
-        "id", description="Column with ids; null: ids are made from the texts."
+        "id",
+        description="Column with ids; null, or id where there is none: made from the texts.",
     )
     document_column: Name = Field("document", description="Column with the documents.")
     summary_column: Name | None = Field(
@@ -119,8 +120,7 @@ class FilesSettings(_Columns):
     test: _Several | None = Field(None, description="The same for test; null: cut from train.")
     id_column: Name | None = Field(
         "id",
-        description="Column with ids; null, or id where the files lack it: ids are made from the "
-        "texts.",
+        description="Column with ids; null, or id where there is none: made from the texts.",
     )
     document_column: Name = Field("document", description="Column with the documents.")
     summary_column: _Several | None = Field(

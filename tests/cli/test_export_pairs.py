@@ -36,24 +36,6 @@ def table(data, name):
     return data / ("scores/vote" if name == "scores" else name) / "validation.parquet"
 
 
-@pytest.fixture
-def changed(data, tmp_path):
-    """changed(edit) gives the folder of a run whose rows of pool and scores were edited."""
-
-    def make(edit):
-        folder = tmp_path / "data"
-        shutil.copytree(data, folder)
-        kinds = {"pool": tables.POOL, "scores": tables.SCORES}
-        paths = {name: table(folder, name) for name in kinds}
-        rows = {name: tables.read_rows(paths[name], kinds[name], "") for name in kinds}
-        edit(**rows)
-        for name, kind in kinds.items():
-            tables.write_table(paths[name], [rows[name]], kind)
-        return folder
-
-    return make
-
-
 def load(path):
     return load_dataset(
         "json", data_files=str(path), split="train", cache_dir=path.parent / "cache"
@@ -108,13 +90,6 @@ def test_scores_of_the_control_are_exported_with_a_warning(data, tmp_path, capsy
         tables.write_table(path, rows, tables.SCORES, {"scoring": {"shuffle": shuffle}})
         export(data, tmp_path)
         assert ("scoring.shuffle: true" in capsys.readouterr().err) == shuffle
-
-
-def test_tables_that_do_not_belong_together_leave_nothing_behind(changed, tmp_path):
-    broken = changed(lambda pool, scores: scores[4].update(id="stranger"))
-    with pytest.raises(BridoError, match=r"scores/vote/validation.parquet .*stranger"):
-        export(broken, tmp_path)
-    assert not (tmp_path / "out.jsonl").exists()
 
 
 SCORED = [

@@ -3,7 +3,6 @@
 import datetime
 import gzip
 import json
-import re
 import sys
 
 import pyarrow as pa
@@ -107,23 +106,3 @@ def test_rows_that_hold_no_document_are_named(folder):
         read("a.jsonl", max_bad=0.5)
     for number in (2, 3, 4, 5, 6, 7, 9, 10):
         assert f"a.jsonl line {number}" in str(error.value)
-
-
-def test_each_file_is_read_before_the_first_is_summarized(folder):
-    (folder / "a.jsonl").write_text(json.dumps({"text": "A cat sat."}) + "\n")
-    (folder / "b.csv").write_text("id,words\n1,A dog ran.\n")
-    (folder / "c.csv").write_bytes(b"PK\x03\x04")
-    (folder / "d.csv").write_text("id,text\n")
-    (folder / "e.txt").write_bytes("w1\nw1 \xe9".encode("latin-1"))
-    with pytest.raises(BridoError) as error:
-        read("a.jsonl", "b.csv", "c.csv", "d.csv", "e.txt")
-    _, *problems = str(error.value).splitlines()
-    words = (
-        "b.csv: .*keys id, words",
-        "c.csv .*UTF-8",
-        "d.csv has no rows",
-        "e.txt .*line 2 .*xe9",
-    )
-    assert len(problems) == 4
-    for problem, pattern in zip(problems, words, strict=True):
-        assert re.search(pattern, problem)

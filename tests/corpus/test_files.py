@@ -134,14 +134,6 @@ def test_splits_are_cut_by_a_seeded_hash_that_only_the_id_decides(tmp_path: Path
     assert other["test"] != first["test"]
 
 
-def test_ids_are_made_from_the_document_when_there_are_none(tmp_path: Path):
-    rows = [{"document": f"Text {number}.", "summary": "S."} for number in range(3)]
-    found = corpus(tmp_path, **three(tmp_path, rows))["train"]
-    again = corpus(tmp_path, **three(tmp_path, rows[::-1]))["train"]
-    assert [item["id"] for item in found] == [item["id"] for item in again[::-1]]
-    assert all(len(item["id"]) == 16 for item in found)
-
-
 def test_max_evaluated_cuts_what_systems_are_measured_on_and_nothing_else(tmp_path: Path):
     starts = {"train": 0, "validation": 20, "test": 40}
     rows = {split: [row(start + n) for n in range(9)] for split, start in starts.items()}

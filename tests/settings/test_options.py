@@ -11,18 +11,10 @@ from brido.cli.options import PAGE, REPEATED, command, generated
 from brido.settings.load import PREVIOUS, load_params
 from brido.settings.params import Params
 from brido.settings.presets import flatten
-from brido.settings.text import first_sentence, settings
+from brido.settings.text import settings
 
 ROOT = Path(__file__).parents[2]
 ALL = list(settings())
-
-
-def test_every_setting_says_what_it_does():
-    for one in ALL:
-        assert one.text or one.default == "a section", one.key
-        assert one.text.endswith(".") or not one.text, one.key
-        # It fits beside its value in params.yaml.
-        assert len(first_sentence(one.text)) <= 86, one.key
 
 
 def test_what_repeats_the_texts_is_up_to_date():

@@ -120,6 +120,8 @@ def test_a_section_that_names_its_form_replaces_the_whole_section():
     assert merged == {"a": {"source": "y"}, "b": {"c": [3], "d": {"e": 1, "f": None}}}
     assert merge(default, {"a": {"n": 2}})["a"] == {"source": "x", "of_x": {"k": 1}, "n": 2}
     assert default["b"]["c"] == [1, 2]
+    # A preset names all systems of its run.
+    assert merge({"tuned": {"a": {}}}, {"tuned": {"b": {}}}) == {"tuned": {"b": {}}}
 
 
 def test_every_key_that_chooses_a_form_is_known_to_the_merge():

@@ -32,6 +32,8 @@ def summarize(files: Sequence[str], options: Mapping[str, Any]) -> None:
     """Write all lines, and say what was written."""
     # All that can be checked is checked before a model is loaded.
     path, candidates, keeps = (options[name] for name in ("output", "candidates", "keep_columns"))
+    if None not in (candidates, options["num_beams"]):
+        raise BridoError("--candidates N writes N beams, one each: leave --num-beams out")
     output = Output(path, options["resume"], options["force"])
     if options["prompt"] is not None:
         prompt_pieces(options["prompt"])
