@@ -65,7 +65,7 @@ def _show(key: str) -> None:
     if not found:
         known = [one.key for one in settings()]
         same = [name for name in known if name.endswith(f".{key}")]  # without its section
-        names = ", ".join((same or difflib.get_close_matches(key, known))[:5])
+        names = ", ".join((same or difflib.get_close_matches(key, known))[:5]) or "none of these"
         raise BridoError(
             f"there is no key {quoted(key)} in params.yaml; did you mean {names}? `brido options` "
             "lists all keys"
