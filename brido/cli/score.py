@@ -9,7 +9,6 @@ import click
 import numpy as np
 
 from brido.candidates.cleaning import clean
-from brido.candidates.files import texts_problem
 from brido.cli.rows import good_rows, unwritable
 from brido.cli.shared import (
     STDOUT_OR_FILE,
@@ -23,6 +22,7 @@ from brido.rouge.pairwise import Combination, Tokenizer
 from brido.utils.arguments import as_alpha
 from brido.utils.blank import is_blank
 from brido.utils.errors import quoted
+from brido.utils.json_lines import texts_problem
 from brido.utils.outputs import check_output, json_line, output_text
 from brido.utils.progress import say
 from brido.utils.text import one_sentence_a_line, unseen_share, unseen_warning
