@@ -129,16 +129,16 @@ def test_guidance_and_other_settings(tmp_path, model, capsys):
 @contextmanager
 def stopping(error):
     """The error comes when two chunks are there."""
-    done, write = [], SummaryWriter.write
+    done, write = [], SummaryWriter.__call__
 
-    def stopped(self, chunk, checked):
+    def stopped(self, chunk, checked=None):
         if len(done) == 2:
             raise error
         done.append(chunk)
         return write(self, chunk, checked)
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(SummaryWriter, "write", stopped)
+        patched.setattr(SummaryWriter, "__call__", stopped)
         yield
 
 
