@@ -129,16 +129,16 @@ def test_guidance_and_other_settings(tmp_path, model, capsys):
 @contextmanager
 def stopping(error):
     """The error comes when two chunks are there."""
-    done, write = [], SummaryWriter.__call__
+    done, write = [], SummaryWriter.write
 
-    def stopped(self, chunk, checked=None):
+    def stopped(self, chunk, checked):
         if len(done) == 2:
             raise error
         done.append(chunk)
         return write(self, chunk, checked)
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(SummaryWriter, "__call__", stopped)
+        patched.setattr(SummaryWriter, "write", stopped)
         yield
 
 
@@ -225,10 +225,7 @@ def test_a_project_uses_its_choice_or_a_system_that_is_named(tmp_path, capsys):
         (["odd.jsonl", "--model", "M"], ["keys body_text", "--document-column"]),
         (["a.txt", "--model", "M", "--document-column", "body"], ["body", "document"]),
         (["a.txt", "--model", "M", "--guided"], ["guidance needs 4 other"]),
-<<<<<<< HEAD
-=======
         (["a.txt", "--model", "M", "--candidates", "4", "--num-beams", "2"], ["--num-beams"]),
->>>>>>> ee595806 (summarize, settings and commands: tests of one behaviour each; ids of a hub's table as of files)
         (["a.txt", "--model", "M", "--resume"], ["--output"]),
         (["a.txt", "--model", "M", "-o", "empty"], ["must end in"]),
         (["a.txt", "--model", "M", "-o", "s.jsonl.gz"], ["pack"]),
