@@ -171,6 +171,7 @@ def by_document(
     Example:
         >>> inputs = Inputs(["a"], ["A cat sat."], ["A cat."], [["A cat."]])
         >>> words = lambda place: ({"words": len(inputs.summaries[place].split())}, None)
+        >>> from brido.utils.progress import quiet
         >>> by_document("words", inputs, quiet, words, {}).rows
         [{'words': 2}]
     """
