@@ -59,7 +59,6 @@ class BadEndpoint:
     latency: float = 0.0
     usage: bool = True
     always: dict[str, int] = field(default_factory=dict)  # text in a question -> HTTP status
-    refuse_fields: tuple[str, ...] = ()
     error_text: str = "no"
     retry_after: str = "0.05"
     redirect: str | None = None  # where every question is sent on to
@@ -69,8 +68,6 @@ class BadEndpoint:
     tokens: tuple[int, int] | None = None  # what it says of every call; None: what is true
     # Status and body in place of what it would answer to a request; None: nothing in its place.
     respond: Callable[[dict[str, Any]], tuple[int, Any] | None] = lambda body: None
-    most_choices: int = 1  # how many choices it gives to a request with n
-    serial: bool = False  # works on one request after another, `latency` on each, left or not
     flooded: int = 0  # bytes of a response without end
     requests: list[dict[str, Any]] = field(default_factory=list)
     headers: list[str] = field(default_factory=list)
@@ -80,7 +77,7 @@ class BadEndpoint:
         self._random = random.Random(self.seed)
         self._loop = asyncio.new_event_loop()
         self._serving: set[asyncio.Task] = set()
-        self.port, self._free_at = 0, 0.0
+        self.port = 0
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
         self._call(self._open())
@@ -121,19 +118,13 @@ class BadEndpoint:
                     body = json.loads(await reader.readexactly(length))
                     self.requests.append(body)
                     self.times.append(time.monotonic())
-                    await self._work()
+                    await asyncio.sleep(self.latency)
                     await self._respond(writer, body)
         finally:
             self._serving.discard(task)
             if task.cancelling():
                 writer.transport.abort()
             writer.close()
-
-    async def _work(self) -> None:
-        if not self.serial:
-            return await asyncio.sleep(self.latency)
-        self._free_at = max(self._free_at, time.monotonic()) + self.latency
-        await asyncio.sleep(self._free_at - time.monotonic())
 
     async def _respond(self, writer: asyncio.StreamWriter, body: dict[str, Any]) -> None:
         question = body["messages"][-1]["content"]
@@ -142,8 +133,6 @@ class BadEndpoint:
                 return await self._error(writer, status)
         if self.redirect is not None:
             return await self._error(writer, 307, f"Location: {self.redirect}\r\n")
-        if any(name in body for name in self.refuse_fields):
-            return await self._error(writer, 400)
         if (served := self.respond(body)) is not None:
             return await self._json(writer, *served)
         trouble = ""
@@ -215,19 +204,15 @@ class BadEndpoint:
 
     def _completion(self, body: dict[str, Any]) -> bytes:
         question = body["messages"][-1]["content"]
-        choices = []
-        for number in range(min(body.get("n", 1), self.most_choices)):
-            text = self.answer(f"{question} {body.get('seed', 0) + number}")
-            message = {"role": "assistant", "content": text}
-            choices.append(
-                {"index": number, "message": message, "finish_reason": self.finish(text)}
-            )
+        text = self.answer(f"{question} {body.get('seed', 0)}")
+        message = {"role": "assistant", "content": text}
+        choice = {"index": 0, "message": message, "finish_reason": self.finish(text)}
         completion = {
             "id": "chatcmpl-1",
             "object": "chat.completion",
             "created": 1,
             "model": f"{body['model']}-as-served",
-            "choices": choices,
+            "choices": [choice],
         }
         if self.usage:
             tokens = self.tokens or (len(question) // 5, 30)

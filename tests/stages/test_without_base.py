@@ -89,7 +89,7 @@ def write_and_run(folder, monkeypatch):
     text = "".join(json.dumps(line) + "\n" for line in lines)
     (folder / "my/articles.jsonl").write_text(text)
     raw = nothing()
-    with BadEndpoint(answer=answer, most_choices=8) as server:
+    with BadEndpoint(answer=answer) as server:
         raw["runtime"]["endpoint"]["base_url"] = server.url
         with (folder / "params.yaml").open("w") as stream:
             YAML(typ="safe").dump(raw, stream)
