@@ -26,6 +26,7 @@ class Brido:
     def __init__(self, folder: str, threads: int, precision: str) -> None:
         torch.set_num_threads(threads)
         self.model: Any = load_checkpoint(Path(folder), getattr(torch, precision))[0].eval()
+        self.started = int(self.model.config.is_encoder_decoder)
         self.lay_out()
 
     def lay_out(self) -> None:
@@ -60,10 +61,10 @@ class Brido:
         *more: Any,
         **keys: Any,
     ) -> Rows:
-        ids, length = torch.tensor([prompt]), len(texts[0])
+        ids, length = torch.tensor([prompt]), len(texts[0]) + self.started
         given = settings(min_length=length, max_length=length, **keys)
         written = search(self.model, ids, torch.ones_like(ids), given, *more)
-        return written.sequences[0].tolist()
+        return written.sequences[0, :, self.started :].tolist()
 
 
 class Unpacked(Brido):

