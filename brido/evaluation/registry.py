@@ -13,7 +13,7 @@ from importlib.metadata import entry_points
 
 import brido.evaluation
 from brido.evaluation import Metric
-from brido.utils.errors import BridoError
+from brido.utils.errors import BridoError, quoted
 
 # Every module of this package has a METRIC but these.
 _OTHERS = {"metric", "parts", "planted", "registry", "settings"}
@@ -60,5 +60,5 @@ def find_metric(name: str) -> Metric:
     """
     if name not in _metrics():
         known = ", ".join(_metrics())
-        raise BridoError(f"evaluation.metrics: there is no metric {name!r}; there are {known}")
+        raise BridoError(f"there is no metric {quoted(name)}; there are {known}")
     return _metrics()[name]

@@ -30,6 +30,9 @@ def talks(count: int = 12) -> tuple[list[str], list[str]]:
 
 def test_mentions_sees_what_is_not_there_and_not_who_did_what():
     found = metric_sensitivity(METRIC, *talks())
+    assert sensitivity("mentions", *talks()) == found
+    with pytest.raises(BridoError, match="mentins.*mentions"):
+        sensitivity("mentins", *talks())
     shares = {kind: (share.value, share.of) for kind, share in found.noticed.items()}
     assert shares["swapped names"] == (0.0, 12)
     assert shares["changed number"] == (1.0, 12)
