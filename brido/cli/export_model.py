@@ -78,8 +78,10 @@ def _export_other(system: str, data: Path, folder: Path) -> None:
     from brido.summarizer.usage import tell_transformers, write_model
 
     params = load_params()
-    if system not in params.choosable or params.asked_of(system):
+    if system not in params.choosable:
         raise BridoError(f"no model here writes {system}{close_to(system, params.choosable)}")
+    if params.asked_of(system):
+        raise BridoError(f"a server writes {system}: there is no model to export")
     model = data / "checkpoints" / params.model_of(system)
     if not model.is_dir():
         raise BridoError(f"{model} is missing: make it with `dvc repro`")

@@ -104,7 +104,7 @@ def test_the_exported_folder_is_the_model_with_its_card(project: Path) -> None:
     with pytest.raises(BridoError, match="my/model is there already"):
         invoke(command, ["--output", "my/model"])
     (chosen / "model.safetensors").write_text("newer")
-    with pytest.raises(BridoError, match="other weights than .* `dvc repro report`"):
+    with pytest.raises(BridoError, match="does not describe .* `dvc repro report`"):
         invoke(command, ["--output", "my/other"])
 
 
