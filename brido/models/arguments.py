@@ -75,8 +75,8 @@ def as_candidates(
             f"candidate_ids {shape} must be [documents, candidates, tokens], with as many "
             f"documents as input_ids, {len(sources.ids)}, and at least one candidate"
         )
-    pad = pad_token(model)
-    if lengths is None and pad is not None and pad not in end_tokens(model):
+    pad = pad_token(model) if lengths is None else None
+    if pad is not None and pad not in end_tokens(model):
         lengths = (candidate_ids[:, :, 1:] != pad).long().cumprod(-1).sum(-1)
     lengths = as_tensor("lengths", lengths, whole=True).cpu()
     if list(lengths.shape) != shape[:2] or lengths.min() < 1 or lengths.max() >= shape[2]:
