@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING
 from brido.utils.device import let_threads_sleep
 from brido.utils.errors import speak_plainly
 from brido.utils.lazy import lazy
+from brido.utils.signals import end_at_signals
 
 __version__ = "0.5.0"
 
-# A command of ours (`python -m brido score`, the stages). While Python looks for the module after
+# A command of ours (`python -m brido score`, the stages) imports for seconds before it can answer a
+# signal itself. While Python looks for the module after
 # -m, that is what argv[0] is.
 if sys.argv[:1] == ["-m"] and any(
     option == "-m" and name.split(".")[0] in ("brido", "stages")
     for option, name in pairwise(sys.orig_argv)
 ):
+    end_at_signals()
     speak_plainly()
     let_threads_sleep()
 

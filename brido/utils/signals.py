@@ -3,6 +3,7 @@
 An ignored signal stays ignored. Outside of the main thread signals cannot be caught.
 """
 
+import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -17,6 +18,19 @@ class Stopped(KeyboardInterrupt):
     """SIGTERM or Ctrl-C reached a command: what cleans up at Ctrl-C does so at both."""
 
     number: int = signal.SIGINT
+
+
+def end_at_signals() -> None:
+    """From here on both signals end the process at once, with a sentence.
+
+    For the seconds in which a command imports: libraries answer a stop there with errors of theirs.
+    """
+
+    def end(number: int, _: FrameType | None) -> None:
+        os.write(2, b"stopped before anything was begun: run again\n")
+        os._exit(128 + number)
+
+    _answer(end)
 
 
 @contextmanager

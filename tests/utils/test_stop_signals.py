@@ -27,6 +27,19 @@ def command(*arguments, site=None):
     )  # fmt: skip
 
 
+def test_a_command_that_still_imports_ends_with_a_sentence(tmp_path):
+    # It sends itself the signal when it comes to import a module, and goes on.
+    (tmp_path / "sitecustomize.py").write_text(
+        "import builtins, os, signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "original = builtins.__import__\ndef importing(name, *more, **keys):\n"
+        "    name == 'pyarrow' and os.kill(os.getpid(), signal.SIGINT)\n"
+        "    return original(name, *more, **keys)\nbuiltins.__import__ = importing\n"
+    )
+    process = command("stages.train", site=tmp_path)
+    said = process.communicate(timeout=600)[1]
+    assert (process.returncode, said) == (130, "stopped before anything was begun: run again\n")
+
+
 @pytest.mark.parametrize("number", SIGNALS)
 def test_a_command_at_work_ends_with_a_sentence(tmp_path, number):
     (tmp_path / "sitecustomize.py").write_text(
