@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from itertools import pairwise
 from pathlib import Path
@@ -28,6 +28,8 @@ from brido.utils.json_lines import is_number
 from brido.utils.outputs import check_output, json_line, output_text
 from brido.utils.progress import say
 
+# Makes the prompt of a document.
+Asks = Callable[[str], str | list[dict[str, str]]]
 # The prompt ends without a space and each answer starts with one, as tokenizers of decoder-only
 # models expect it: the space belongs to the token of the first word.
 PROMPT = "{{ document }}\\n\\nTL;DR:"
@@ -70,6 +72,9 @@ def command(
     their scores and ranks. Its margin is the difference of the scores: TRL's RewardTrainer
     subtracts it in its loss.
 
+    With --chat a line holds messages. Those of FILE have --prompt; those of the run have the prompt
+    that base gets (section `reading` of params.yaml), and a long document is cut as for base.
+
     \b
     Example:
         brido score candidates.jsonl | brido export-pairs - -o pairs.jsonl
@@ -78,15 +83,20 @@ def command(
 
     check_output(output, force)
     pieces = prompt_pieces(prompt)
+    asks: Asks = lambda document: document.join(pieces)  # noqa: E731
+    if chat:
+        asks = lambda document: [{"role": "user", "content": document.join(pieces)}]  # noqa: E731
     left_out, counts, told = Counter[str](), Counter[str](), CandidatesTold()
     with ExitStack() as stack:
-        documents = _of_run(data, split, system)
         if file is not None:
             documents = _of_file(file, max_bad, told, stack)
+        else:
+            documents = _of_run(data, split, system)
+            asks = _as_base(data) if chat else asks
         text = stack.enter_context(output_text(output))
         for item in documents:
             ranks = pairs_of(item, pairs == "all", min_gap, left_out)
-            rows = [_row(item, better, worse, pieces, chat) for better, worse in ranks]
+            rows = [_row(item, better, worse, asks) for better, worse in ranks]
             counts.update(pairs=len(rows), with_rows=bool(rows), without=not rows)
             text.writelines(map(json_line, rows))
     say(f"export-pairs: {counts['pairs']:,} pairs of {counts['with_rows']:,} documents")
@@ -97,19 +107,35 @@ def command(
     told.say("export-pairs")
 
 
-def _row(
-    item: CandidateDocument, better: int, worse: int, pieces: tuple[str, ...], chat: bool
-) -> dict[str, Any]:
+def _as_base(data: Path) -> Asks:
+    """What makes the messages that base gets for a document."""
+    from brido.models.chats import messages
+    from brido.models.checkpoint import load_tokenizer
+    from brido.models.prompt import Prompt
+    from brido.settings.load import load_params
+
+    reading = load_params().reading_of("base")
+    tokenizer = load_tokenizer(data / "checkpoints" / "base")
+    if tokenizer.chat_template is None or reading.template is None:
+        raise BridoError(
+            "--chat: the base model does not use a chat template: leave --chat out, and the lines "
+            "are texts"
+        )
+    prompt, limit = Prompt.of(tokenizer, reading), reading.max_source_tokens
+    return lambda document: messages(reading, prompt.fit(document, limit)[1])
+
+
+def _row(item: CandidateDocument, better: int, worse: int, asks: Asks) -> dict[str, Any]:
     """A pair as a row; ranks count from 1. The margin is the weight of ScPO (2411.04109)."""
     first, second = item.order[better], item.order[worse]
-    prompt = item.document.join(pieces)
+    prompt = asks(item.document)
     texts = [item.candidates[place] for place in (first, second)]
     answers: list[Any] = [f" {text}" for text in texts]
-    if chat:
+    if isinstance(prompt, list):
         answers = [[{"role": "assistant", "content": text.strip()}] for text in texts]
     return {
         "id": item.id,
-        "prompt": [{"role": "user", "content": prompt}] if chat else prompt,
+        "prompt": prompt,
         "chosen": answers[0],
         "rejected": answers[1],
         "source_chosen": item.sources[first],

@@ -6,9 +6,13 @@ import shutil
 import pytest
 import synthetic_run
 from datasets import load_dataset
+from tiny_chat import CHATML, chat_tokenizer, tiny_llama
 
 from brido import tables
 from brido.cli import export_pairs, score
+from brido.models.checkpoint import save
+from brido.models.prompt import Prompt
+from brido.settings.load import load_params
 from brido.utils.commands import invoke
 from brido.utils.errors import BridoError
 
@@ -210,3 +214,45 @@ def test_candidates_that_are_no_summaries_are_said_or_cleaned(tmp_path, capsys):
     (tmp_path / "in.jsonl").write_text(json.dumps(with_two))
     invoke(score.command, [str(tmp_path / "in.jsonl"), "--clean", "--force", "-o", str(cleaned)])
     assert json.loads(cleaned.read_text())["order"] == []
+
+
+PARAMS = """
+checkpoints: {base: {source: somewhere}}
+reading: {default: {max_source_tokens: 60, system: Be brief., prompt: "Summarise {{ document }}"}}
+"""
+
+
+@pytest.fixture
+def chat(data, tmp_path, monkeypatch):
+    """A run whose base is a chat model that reads few tokens."""
+    shutil.copytree(data, tmp_path / "data")
+    save(tiny_llama(), chat_tokenizer(CHATML), tmp_path / "data/checkpoints/base")
+    (tmp_path / "params.yaml").write_text(PARAMS)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_messages_of_a_run_are_what_base_gets(chat):
+    known, reading = votes(chat / "data"), load_params().reading_of("base")
+    prompt = Prompt.of(chat_tokenizer(CHATML), reading)
+    for row in load(export(chat / "data", chat, "--chat")):
+        document, candidates, scores = known[row["id"]]
+        system, user = row["prompt"]
+        assert system == {"role": "system", "content": "Be brief."}
+        kept = user["content"].removeprefix("Summarise ")
+        assert document.startswith(kept)
+        assert len(kept) < len(document)
+        # What a trainer makes of the messages is what the model reads.
+        tokens = chat_tokenizer(CHATML).apply_chat_template(
+            row["prompt"], add_generation_prompt=True
+        )["input_ids"]
+        assert tokens == prompt.fit(document, 60)[0]
+        best = candidates[scores.index(max(scores))]
+        assert row["chosen"] == [{"role": "assistant", "content": best}]
+
+
+def test_messages_of_a_run_need_a_template(chat):
+    shutil.rmtree(chat / "data/checkpoints")
+    save(tiny_llama(), chat_tokenizer(None), chat / "data/checkpoints/base")
+    with pytest.raises(BridoError, match="^--chat: the base model"):
+        export(chat / "data", chat, "--chat")
