@@ -1,11 +1,12 @@
 """Where summaries go: stdout, or FILE.partial, which becomes FILE when all of them are there."""
 
+import fcntl
 import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from brido.utils.errors import BridoError, is_disk_full
 from brido.utils.outputs import STDOUT, check_output, json_line, standard_output
@@ -19,7 +20,8 @@ class Output:
         """resume: go on behind the lines of an earlier command. force: replace the file.
 
         Raises:
-            BridoError: the file cannot be written, or FILE.partial is there and not asked for.
+            BridoError: the file cannot be written, or FILE.partial is there and not asked for, or
+                another process writes it.
         """
         check_output(path, force)
         self.path = None if path == STDOUT else path
@@ -33,9 +35,11 @@ class Output:
         if self.path.suffix == ".gz":
             raise BridoError(f"--output {path}: summaries are not packed: name a file FILE.jsonl")
         self._partial = self.path.with_name(f"{self.path.name}.partial")
-        if not self._partial.exists():
-            return
-        if not resume:
+        with self._writing():
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._file: BinaryIO = self._partial.open("ab")
+        _lock(self._file, self.path)
+        if self._file.tell() and not resume:
             raise BridoError(
                 f"--output: {self._partial} holds the summaries of a command that was stopped: go "
                 "on with --resume, or delete it"
@@ -75,9 +79,9 @@ class Output:
 
     def _go_on(self, done: int) -> None:
         """Cut off what stands behind so many lines."""
-        if self.path is not None and self._partial.exists():
+        if self.path is not None and self._file.tell():
             say(f"summarize: {done:,} documents are done already, in {self._partial}")
-            os.truncate(self._partial, self._ends[done])
+            self._file.truncate(self._ends[done])
             del self.rows[done:]
 
     def write(self, rows: Sequence[dict[str, Any]]) -> None:
@@ -88,17 +92,22 @@ class Output:
             standard_output().flush()
             return
         with self._writing():
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            with self._partial.open("ab") as file:
-                file.write(text.encode())
-                file.flush()
-                os.fsync(file.fileno())
+            self._file.write(text.encode())
+            self._file.flush()
+            os.fsync(self._file.fileno())
 
     def finish(self) -> None:
         """Give the file its name; a link stays, and the file that it names is replaced."""
         if self.path is not None:
             with self._writing():
                 os.replace(self._partial, os.path.realpath(self.path))
+
+    def close(self) -> None:
+        """Let others write the file; one that holds nothing is removed."""
+        if self.path is not None:
+            if not self._file.tell():
+                self._partial.unlink(missing_ok=True)
+            self._file.close()
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
@@ -110,3 +119,13 @@ class Output:
                 f"{self._partial} cannot be written ({reason}): the same command with --resume "
                 "goes on"
             ) from error
+
+
+def _lock(file: BinaryIO, path: Path) -> None:
+    """Take the lock of what is written of a file; BridoError if another process has it."""
+    # Some file systems of clusters have no locks.
+    with suppress(OSError):
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise BridoError(f"another process writes {path}: wait until it ends") from None

@@ -1,6 +1,7 @@
 """A run of `brido summarize`: documents in, a line for each out."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from functools import partial
 from typing import Any
 
@@ -31,10 +32,15 @@ _SPEED = ("device", "threads", "batch_tokens", "shard_documents")
 def summarize(files: Sequence[str], options: Mapping[str, Any]) -> None:
     """Write all lines, and say what was written."""
     # All that can be checked is checked before a model is loaded.
-    path, candidates, keeps = (options[name] for name in ("output", "candidates", "keep_columns"))
-    if None not in (candidates, options["num_beams"]):
+    if None not in (options["candidates"], options["num_beams"]):
         raise BridoError("--candidates N writes N beams, one each: leave --num-beams out")
-    output = Output(path, options["resume"], options["force"])
+    output = Output(options["output"], options["resume"], options["force"])
+    with closing(output):
+        _summarize(files, options, output)
+
+
+def _summarize(files: Sequence[str], options: Mapping[str, Any], output: Output) -> None:
+    candidates, keeps = options["candidates"], options["keep_columns"]
     if options["prompt"] is not None:
         prompt_pieces(options["prompt"])
     changes = {name: options[name] for name in _READING}
