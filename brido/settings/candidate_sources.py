@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from brido.candidates.settings import AskedSettings, EndpointGeneration
 from brido.settings.sections import Sections
@@ -42,6 +43,7 @@ def source_problems(params: Sections) -> Iterator[str]:
                 f"generation.{name}.files.test: name a file, or set documents.test to 0 and "
                 "remove the system elected"
             )
+    yield from _equal_questions(params)
     if params.num_candidates < 2:
         yield "generation: num_candidates must be at least 2 over all sources"
 
@@ -95,3 +97,20 @@ def _endpoint(params: Sections, name: str, source: EndpointGeneration) -> Iterat
         from brido.models.chats import message_problems
 
         yield from message_problems(reading, f"reading.{name}")
+
+
+def _equal_questions(params: Sections) -> Iterator[str]:
+    """Sources that one store would give the same answers, whichever server they name."""
+    known: list[tuple[str, list[Any]]] = []
+    for name, source in params.generation.items():
+        if not isinstance(source, EndpointGeneration):
+            continue
+        reading, store = params.reading_of(name), params.runtime.endpoint_of(source.endpoint).store
+        asked = [source.model, source.revision, source.sent, reading.prompt, reading.system, store]
+        if other := next((one for one, its in known if its == asked), ""):
+            yield (
+                f"generation.{name} asks what generation.{other} asks, so its candidates would "
+                "be the same stored answers: change its seed, or where another model has the "
+                "same name, its revision (any label)"
+            )
+        known.append((name, asked))
