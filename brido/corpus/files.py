@@ -8,7 +8,7 @@ import glob
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -65,7 +65,7 @@ class FilesSource:
         except BridoError as error:
             problems.append(str(error))
             return False
-        columns = columns_of(rows)
+        columns = list(renamed(settings.rename, dict.fromkeys(columns_of(rows))))
         if rows:  # without one that can be read all of them are counted as bad
             problems += lacking(_KEY, settings, str(path), columns)
         return settings.id_column in columns
@@ -112,7 +112,7 @@ class FilesSource:
                 yield self._row(path, found)
 
     def _row(self, path: Path, found: Row) -> RawRow:
-        values = found.values
+        values = renamed(self.settings.rename, found.values)
         references = _references(values.get(self.settings.references_column or ""))
         others = [values.get(name) for name in self.settings.summary_columns[1:]]
         # Not every document has as many references as the table has columns for them.
@@ -138,6 +138,12 @@ class FilesSource:
         """Where between 0 and 1 an id stands: below the share of validation, then of test."""
         digest = hashlib.sha256(f"{self.settings.split_seed}\0{identity}".encode()).digest()
         return int.from_bytes(digest[:8], "big") / 2**64
+
+
+def renamed(names: Mapping[str, str], values: dict[str, Any]) -> dict[str, Any]:
+    """The values of a row, with a column's other name where that is free."""
+    free = {old: new for old, new in names.items() if new not in values}
+    return {free.get(name, name): value for name, value in values.items()}
 
 
 def _document_key(row: RawRow) -> bytes | None:

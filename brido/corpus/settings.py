@@ -131,6 +131,10 @@ class FilesSettings(_Columns):
     references_column: Name | None = Field(
         None, description="Column with a list of further references, for evaluation."
     )
+    rename: dict[Name, Name] = Field(
+        {},
+        description="{OTHER: NAME}: column OTHER is read as NAME in a file that has no NAME.",
+    )
     validation_fraction: Share = Field(
         0.05, description="Share of the rows of train that validation gets if it has no files."
     )

@@ -16,6 +16,7 @@ SELDOM = frozenset(
     f"{section}.{key}"
     for section, keys in {
         "data": "max_bad_fraction max_evaluated",
+        "data.files": "rename",
         "data.world": "counties_from_towns formulaic_extras bare_references",
         "checkpoints.*.embedded": "encoder_layers attention_heads batch_size label_smoothing "
         "num_beams dropout length_penalty tokenizer ffn_dim decoder_layers",

@@ -134,3 +134,18 @@ def test_rows_of_several_annotators_are_documents_that_are_cut_in_three(tmp_path
     assert not any("stand in" in text for text in data.warnings)
     row = next(FilesSource(FilesSettings(**data.files)).rows("test"))
     assert [row.summary[-1:], *(text[-2] for text in row.references)] == [".", "2"]
+
+
+def test_files_may_call_their_columns_otherwise(tmp_path: Path, file):
+    rows = [{"key": f"t{n}", "text": f"A talk of {n}.", "gist": f"Talk {n}."} for n in range(30)]
+    other = write(tmp_path / "t.jsonl", rows)
+    files, names = {"train": [file], "test": [other]}, ("dialogue", ["summary1"], "fname")
+    rename = ["text=dialogue", "gist=summary1", "key=fname"]
+    data = look(files, *names, rename)
+    assert data.documents["test"] == 30
+    row = next(FilesSource(FilesSettings(**data.files)).rows("test"))
+    assert (row.id, row.document, row.summary) == ("t0", "A talk of 0.", "Talk 0.")
+    with pytest.raises(BridoError, match=r"t\.jsonl has no column 'summary1', .*gist"):
+        look(files, *names, rename[::2])
+    with pytest.raises(BridoError, match="--rename 'text': write OTHER=NAME"):
+        look(files, *names, ["text"])

@@ -40,6 +40,12 @@ _CUT = f"{_FILES} Default: a part of train, the same rows every time."
     help="Column of the ids. Default: id, if there is one; else, or with `none`, made of texts.",
 )
 @click.option(
+    "--rename",
+    multiple=True,
+    metavar="OTHER=NAME",
+    help="Read column OTHER as NAME in files that have no NAME, such as those of another split.",
+)
+@click.option(
     "--rival",
     nargs=2,
     metavar="URL MODEL",

@@ -8,10 +8,10 @@ from itertools import pairwise
 from typing import Any
 
 from brido.corpus.checks import SPLITS, DocumentsSeen, SplitChecks
-from brido.corpus.files import FilesSource, find_files
+from brido.corpus.files import FilesSource, find_files, renamed
 from brido.corpus.settings import FilesSettings
 from brido.stats import FEWEST
-from brido.utils.errors import BridoError
+from brido.utils.errors import BridoError, quoted
 from brido.utils.files import columns_of, first_rows
 from brido.utils.left_out import LeftOut
 from brido.utils.sections import checked
@@ -56,16 +56,21 @@ def look(
     document: str | None = None,
     summary: Sequence[str] = (),
     identity: str | None = None,
+    rename: Sequence[str] = (),
 ) -> Data:
     """Read the files of `split -> paths or globs`; the others are as the command's options.
 
     Raises:
         BridoError: no such file, an unreadable or empty one, a missing column, many bad rows.
     """
-    given = {split: list(files[split]) for split in SPLITS if files.get(split)}
+    given: dict[str, Any] = {split: list(files[split]) for split in SPLITS if files.get(split)}
+    if wrong := [pair for pair in rename if not all(pair.partition("="))]:
+        raise BridoError(f"--rename {quoted(wrong[0])}: write OTHER=NAME")
+    others = {old: new for old, _, new in (pair.partition("=") for pair in rename)}
+    given |= {"rename": others} if others else {}
     try:
         paths = find_files("data.files.train", given["train"], [])
-        first = first_rows(paths[0]) if paths else []
+        first = [renamed(others, row) for row in first_rows(paths[0])] if paths else []
         named = _named(first, document, list(summary), identity)
         source = FilesSource(_settings({**given, **named}))
     except BridoError as error:

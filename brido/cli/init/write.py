@@ -28,6 +28,7 @@ def write(
     document_column: str | None,
     summary_column: tuple[str, ...],
     id_column: str | None,
+    rename: tuple[str, ...],
     check: str,
     rival: tuple[str, str] | None = None,
     **files: tuple[str, ...],
@@ -56,7 +57,7 @@ def write(
     project = folder is not None or is_project(root)
     with chdir(root):
         deciding = check_settings(check)
-        data = look(given, document_column, list(summary_column), id_column)
+        data = look(given, document_column, list(summary_column), id_column, rename)
         found = find_model(model)
         if found.form == "embedded" and not data.summaries:
             raise BridoError(
