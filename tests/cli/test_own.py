@@ -12,7 +12,7 @@ from own_articles import abstracts, dialogues, write_csv, write_jsonl
 from tiny_chat import CHATML, chat_tokenizer, tiny_llama
 from tiny_models import SPECIAL, tiny_bart, word_tokenizer
 
-from brido.cli.init import command, model, plan, settings, speed, write
+from brido.cli.init import checks, command, model, plan, room, settings, speed, write
 from brido.cli.init.data import Data, look
 from brido.models import gguf
 from brido.models.checkpoint import save
@@ -53,6 +53,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setattr(write.torch.cuda, "is_available", lambda: False)
     monkeypatch.setattr(write, "measure_speed", lambda *given: FAST)
+    monkeypatch.setattr(checks, "seconds_a_pair", lambda tokens: 0.1)
     monkeypatch.setattr(model, "find_spec", lambda name: None)
     monkeypatch.setattr(gguf, "find_spec", lambda name: None)
     return tmp_path
@@ -332,6 +333,7 @@ def test_speed_is_measured_by_running_a_model_of_the_shape(checkout, kind: str) 
     sizes = model.find_limits(data, found)
     reading = ReadingSettings(**settings.reading_of(found, data, sizes))
     measured = speed.measure_speed(found, data.texts, data.summaries, reading)
+    assert measured.memory >= 0
     seconds = (measured.read, measured.write, measured.learn)
     assert all(0 < value < 1 for value in seconds)
     later = model.find_model("embedded")
@@ -387,9 +389,68 @@ def test_the_seconds_of_a_run_are_those_of_its_stages() -> None:
     assert seconds == pytest.approx(sum(parts))
 
 
-def test_memory_and_disk_by_hand() -> None:
-    made = plan.Plan(tuned=("vote", "control"))
-    small = SimpleNamespace(parameters=100_000_000, small=True)
-    assert plan.room_of(small, made) == (0.7e9 + 16 * 1e8, 4 * 4e8)
-    large = SimpleNamespace(parameters=1_000_000_000, small=False)
-    assert plan.room_of(large, made) == (0.7e9 + 4e9, 4 * 4e9)
+def test_memory_and_disk_by_hand_and_smaller_parts_where_there_is_less(monkeypatch) -> None:
+    found = SimpleNamespace(parameters=100_000_000, small=True)
+    sizes = SimpleNamespace(source_tokens=400, summary_tokens=50)
+    made = plan.Plan(candidates=7, tuned=("vote", "control"))
+    preset = {
+        "checkpoints": {"base": {"fine_tuning": {"batch_size": 8}}},
+        "training": {"batch_size": 4},
+        "runtime": {"batch_tokens": 4096},
+    }
+    # Base learns from 8 texts at once, systems from 4 documents with 8 texts each.
+    assert room.most_tokens(preset, sizes, made, 4096) == max(8 * 450, 4 * 800)
+    assert room.most_tokens(preset, sizes, made, 1) == 800
+    how = speed.Speed(0.1, 0.1, 0.1, memory=1e6)
+
+    def found_with(free: float, what: object = found) -> room.Room:
+        monkeypatch.setattr(room, "free_memory", lambda: free)
+        return room.find_room(preset, what, sizes, made, how, Path("no/such"))
+
+    fixed, large = 0.7e9 + 16 * 1e8, found_with(16e9)
+    assert (large.memory, large.batch, large.disk) == (fixed, 3600 * 1e6, 4 * 4e8)
+    assert large.runtime == {}
+    (tokens,) = found_with(5e9).runtime.values()
+    assert 800 <= tokens < 3600
+    assert fixed + room.most_tokens(preset, sizes, made, tokens) * 1e6 <= 0.9 * 5e9
+    assert found_with(3.2e9).runtime == {"batch_tokens": 580, "candidate_micro_batch": 3}
+    assert found_with(3e9).runtime == {"batch_tokens": 450, "gradient_checkpointing": True}
+    adapted = found_with(3e9, SimpleNamespace(parameters=1_000_000_000, small=False))
+    assert (adapted.memory, adapted.batch) == (0.7e9 + 4e9, None)
+
+
+def test_a_machine_with_less_memory_gets_smaller_parts(own_chat, monkeypatch, capsys) -> None:
+    monkeypatch.setattr(write, "measure_speed", lambda *given: replace(FAST, memory=1e6))
+    params = own_chat(60)
+    assert params.runtime.batch_tokens == read_preset("smollm2")["runtime"]["batch_tokens"]
+    assert "GB of memory\n" in capsys.readouterr().out
+    monkeypatch.setattr(room, "free_memory", lambda: 1e9)
+    assert own_chat(60).runtime.gradient_checkpointing
+    assert "gradient_checkpointing True" in capsys.readouterr().out
+
+
+def test_a_check_that_reads_is_proposed_where_it_is_at_hand_and_quick(
+    checkout, monkeypatch, capsys
+) -> None:
+    sizes = model.Limits([700, 1000], 4.0, 64, 64, 24, 2.0, 3)
+    data = Data({}, {"train": 100, "validation": 40, "test": 60})
+    made = plan.Plan(evaluated=50, tuned=("vote", "control"), variants=("checked",))
+    # 4 systems, 40 and 50 documents of 2 chunks, 2 sentences each, a tenth of a second.
+    takes = checks.minutes_of_minicheck(data, sizes, made)
+    assert takes == pytest.approx(4 * 90 * 2 * 2 * 0.1 / 60)
+    assert not checks.is_at_hand()
+    write_csv(checkout / "d.csv", dialogues(60))
+    given = ("--train", "d.csv", "--summary-column", "section_text")
+    assert own(*given).choice.by != "minicheck.good"
+    said = capsys.readouterr().out
+    assert "not in the hub's cache" in said
+    assert "mentions does not see who said what" in said
+    monkeypatch.setattr(checks, "is_at_hand", lambda: True)
+    assert own(*given, "--minutes", "400").choice.by == "minicheck.good"
+    assert "who said what" not in capsys.readouterr().out
+    monkeypatch.setattr(checks, "seconds_a_pair", lambda tokens: 100)
+    assert own(*given).choice.by != "minicheck.good"
+
+
+def test_minicheck_is_timed_by_layers_of_its_shape() -> None:
+    assert checks.seconds_a_pair(8) > 0

@@ -62,10 +62,9 @@ _CUT = f"{_FILES} Default: a part of train, the same rows every time."
 @click.option(
     "--check",
     metavar="NAME",
-    default="mentions",
-    show_default=True,
     help="What decides which summaries are good: mentions (names and numbers), minicheck (a model "
-    "that reads), or the folder of a MiniCheck model.",
+    "that reads), or the folder of a MiniCheck model. Default: minicheck if its weights are in the "
+    "hub's cache and it takes less than half of --minutes, else mentions.",
 )
 def command(folder: Path | None, **options: Any) -> None:
     """Begin a project for documents of your own: its settings, and how long its run takes.

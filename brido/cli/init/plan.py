@@ -1,4 +1,4 @@
-"""The largest run that fits into the user's minutes: its sizes, seconds, memory and disk."""
+"""The largest run that fits into the user's minutes: its sizes and seconds."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -32,10 +32,6 @@ _SMALLEST = {
     "evaluated": 40, "candidates": 6, "train": 8, "looked_at": 8, "variants": ("checked",)
 }  # fmt: skip
 _VOTE = {"tuned": _ALWAYS, "train": 32, "looked_at": 40}
-# Bytes of a weight in a file, and of a weight with its gradient and Adam's two moments.
-_STORED, _TRAINED = 4, 16
-# Bytes of Python with PyTorch and transformers.
-_PROGRAM = 0.7e9
 
 
 @dataclass(frozen=True)
@@ -181,13 +177,3 @@ def seconds_of(
     seconds += sources * write(measured, beams)
     others_stages = _OF_OTHERS * (2 + len(plan.variants))
     return seconds + _START * (_SHARED + _OF_TUNED * len(plan.tuned) + others_stages)
-
-
-def room_of(model: Model, plan: Plan) -> tuple[float, float]:
-    """Bytes of memory that training takes beside the texts of a batch, and of disk.
-
-    A model that is not small learns an adapter: its own weights have no gradients.
-    """
-    memory = _PROGRAM + (_TRAINED if model.small else _STORED) * model.parameters
-    # Base, each tuned system and the copy of the chosen one.
-    return memory, (2 + len(plan.tuned)) * _STORED * model.parameters

@@ -34,16 +34,16 @@ def check_settings(named: str) -> dict[str, Any]:
 
 
 def params_text(
-    data: Data, model: Model, limits: Limits, plan: Plan, check: dict[str, Any],
+    data: Data, model: Model, limits: Limits, plan: Plan, changes: dict[str, Any],
     rival: tuple[str, str] | None = None,
 ) -> str:  # fmt: skip
     """Return the params.yaml: the preset of this kind of model with the computed keys.
 
-    check: keys that another check needs. rival: the address of a server, and its
-    model that writes summaries too.
+    changes: keys of the check that decides, and those with which memory is enough. rival: the
+    address of a server, and its model that writes summaries too.
     """
     preset = read_preset(model.preset)
-    settings = merge(merge(preset, computed(preset, data, model, limits, plan)), check)
+    settings = merge(merge(preset, computed(preset, data, model, limits, plan)), changes)
     if "untuned" not in plan.variants:
         settings["checkpoints"].pop("pretrained", None)
     if rival:
@@ -51,7 +51,7 @@ def params_text(
         asked = {"endpoint": "chat", "model": name, "prompt": prompt_of(data, limits)}
         settings["variants"] |= {"chat": {"checkpoint": "none", "endpoint": asked}}
         settings["runtime"] |= {"endpoints": {"chat": {"base_url": address}}}
-    settings["evaluation"]["metrics"] += check.get("evaluation", {})
+    settings["evaluation"]["metrics"] += changes.get("evaluation", {})
     counts = ", ".join(f"{split} {count:,}" for split, count in data.documents.items())
     heading = (
         f"Documents of your own ({counts}), summarized by\n{model.source}.\n"

@@ -5,7 +5,9 @@ nothing has to be fetched. A large one runs with fewer layers, and the times are
 """
 
 import copy
+import resource
 import statistics
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -37,11 +39,12 @@ _LAYERS = "num_hidden_layers encoder_layers decoder_layers num_layers num_decode
 @dataclass(frozen=True)
 class Speed:
     """Seconds: of reading a token, of writing one (in a batch), and of learning from one (forward,
-    backward and the update)."""
+    backward and the update). memory: bytes that a token takes while it is learned from."""
 
     read: float
     write: float
     learn: float
+    memory: float = 0.0
 
 
 def measure_speed(
@@ -64,13 +67,13 @@ def measure_speed(
             sorted(given, key=len)[len(given) // 2 :][:count]
             for given in (documents, summaries or documents)
         )
-        learn = _learning(language, texts, learned)
+        learn, memory = _learning(language, texts, learned)
         built.to(inference_dtype(place)).eval()
         read, write = _writing(language.ready_to_write(), texts)
     except (ValueError, RuntimeError, AttributeError, TypeError, KeyError):
         # A family with rules of its own, or too little memory: the plan says that it is not known.
         return None
-    return Speed(scale * read, scale * write, scale * learn)
+    return Speed(scale * read, scale * write, scale * learn, scale * memory)
 
 
 def _random_model(model: Model) -> tuple[Any, float]:
@@ -87,9 +90,11 @@ def _random_model(model: Model) -> tuple[Any, float]:
     return built, model.parameters / count_weights(built)
 
 
-def _learning(language: LanguageModel, texts: list[str], summaries: list[str]) -> float:
-    """Seconds a token of one update."""
-    model = language.model.train()
+def _learning(
+    language: LanguageModel, texts: list[str], summaries: list[str]
+) -> tuple[float, float]:
+    """Seconds and bytes a token of one update."""
+    model, before = language.model.train(), _most_memory()
     sources = language.read(texts)
     positions = language.family.positions(model.config) or 256
     targets = language.write([[text] for text in summaries], sources, min(_LONGEST, positions // 2))
@@ -107,7 +112,17 @@ def _learning(language: LanguageModel, texts: list[str], summaries: list[str]) -
         update()  # the first time takes longer
         tokens = int(sources.mask.sum()) + int(targets.lengths.sum())
         seconds = seconds_of_work(update)
-    return seconds / tokens
+    # Beside gradients and Adam's two moments.
+    memory = _most_memory() - before - 12 * count_weights(model)
+    return seconds / tokens, max(memory, 0.0) / tokens
+
+
+def _most_memory() -> float:
+    """Bytes of memory, at most so far: of the GPU, or of this process."""
+    if torch.cuda.is_available():
+        return float(torch.cuda.max_memory_allocated())
+    unit = 1 if sys.platform == "darwin" else 1024
+    return float(unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 
 
 def _writing(language: LanguageModel, texts: list[str]) -> tuple[float, float]:

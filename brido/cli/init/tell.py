@@ -8,10 +8,13 @@ import click
 import torch
 
 from brido.candidates.documents import MANY_CUT
+from brido.checkers.mentions import speakers_of
 from brido.checkers.seeing import table_of
+from brido.cli.init.checks import is_at_hand
 from brido.cli.init.data import Data
 from brido.cli.init.model import ANOTHER, Limits, Model
-from brido.cli.init.plan import RANGE, Plan, room_of
+from brido.cli.init.plan import RANGE, Plan
+from brido.cli.init.room import Room
 from brido.evaluation.mentions import METRIC
 from brido.evaluation.planted import metric_sensitivity
 from brido.report.seen import blind, seen_line
@@ -59,7 +62,7 @@ def tell_data(data: Data, limits: Limits) -> None:
 
 def tell_plan(
     data: Data, model: Model, plan: Plan, recipe: dict[str, Any], minutes: float, where: str,
-    rival: Sequence[str] | None,
+    rival: Sequence[str] | None, room: Room,
 ) -> None:  # fmt: skip
     """Print the size of the run and how long it takes; where: `cd` to the project."""
     _heading(f"The run: {duration(plan.seconds)}")
@@ -84,10 +87,9 @@ def tell_plan(
             f"chat: {rival[1]} at {rival[0]}, asked about {chosen + measured:,} documents (see "
             "runtime.endpoints.chat: api_key_env, and dry_run, which tells the cost)"
         )
-    memory, disk = (f"{max(size / 1e9, 0.1):.1f} GB" for size in room_of(model, plan))
+    most = f"up to {_gigabytes(room.memory + (room.batch or 0))} of memory"
     rows["takes"] = (
-        f"{disk} of disk, {memory} of memory and that of a batch (runtime.batch_tokens, "
-        "runtime.gradient_checkpointing)"
+        f"{_gigabytes(room.disk)} of disk, {most}{' and that of a batch' * (room.batch is None)}"
     )
     rows["verdict"] = f"chosen on {chosen:,} validation documents, measured on {measured:,} of test"
     planned = {*plan.tuned, *plan.variants}
@@ -96,6 +98,11 @@ def tell_plan(
     ]:
         rows["left out"] = f"for time (--minutes {minutes:g}): {', '.join(left_out)}"
     _tell_rows(rows)
+    if room.runtime:
+        keys = ", ".join(f"runtime.{key} {value}" for key, value in room.runtime.items())
+        _warn(f"{_gigabytes(room.free)} of memory are free: smaller parts of a batch ({keys})")
+    if room.disk > room.free_disk:
+        _warn(f"only {_gigabytes(room.free_disk)} of disk are free")
     if plan.seconds and plan.seconds * RANGE[1] > 60 * minutes:
         _warn(
             f"even the smallest run may take more than {minutes:g} minutes: take a GPU, a smaller "
@@ -108,15 +115,27 @@ def tell_plan(
         )
 
 
-def tell_check(data: Data, check: str) -> None:
-    """Print which check decides, and what the free one sees in the user's own summaries."""
+def tell_check(data: Data, check: str, minutes: float) -> None:
+    """Print which check decides, what others would take, and what the free one sees.
+
+    minutes: of MiniCheck for this run.
+    """
     _heading("What is measured")
+    away = "" if is_at_hand() else "; its weights are not in the hub's cache (--check FOLDER)"
     _tell_rows({
-        "good": f"whole, and supported by the document, as {check} decides (--check minicheck: "
-        "a model that reads it; mentions looks names and numbers up)",
-        "a judge": f"behind a server, and what it would take: {_JUDGE}",
+        "good": f"whole, and supported by the document, as {check} decides (--check)",
+        "mentions": "free: looks names and numbers up, and does not see who did what",
+        "minicheck": "a model of .4 to .8 billion weights that reads the document: about "
+        f"{max(1, round(minutes)):,} min here{away}",
+        "geval": "a language model behind a server, your own too; what it would take:",
     })  # fmt: skip
+    click.echo(f"{' ' * 13}{_JUDGE}")
     documents, references = data.texts[:_LOOKED_AT], data.summaries[:_LOOKED_AT]
+    if check == "mentions" and 2 * sum(map(bool, map(speakers_of, documents))) > len(documents):
+        _warn(
+            "these documents are dialogues, and mentions does not see who said what: decide by one "
+            "that reads (--check minicheck)"
+        )
     if len(documents) < FEWEST or len(data.texts) != len(data.summaries):
         return
     found = {"mentions": metric_sensitivity(METRIC, documents, references)}
@@ -135,6 +154,10 @@ def duration(seconds: float | None) -> str:
     if high <= 120:
         return f"{round(low)} to {max(2, round(high))} minutes on {place}"
     return f"{low / 60:.1f} to {high / 60:.1f} hours on {place}"
+
+
+def _gigabytes(count: float) -> str:
+    return f"{max(count / 1e9, 0.1):.1f} GB"
 
 
 def _heading(text: str) -> None:

@@ -7,10 +7,12 @@ import click
 import torch
 from ruamel.yaml import YAML
 
+from brido.cli.init.checks import minutes_of_minicheck, proposed
 from brido.cli.init.data import look
 from brido.cli.init.model import ANOTHER, find_limits, find_model
 from brido.cli.init.place import branch_of, check_place, checkout, commit, is_project, make_place
 from brido.cli.init.plan import make_plan, recipe_of
+from brido.cli.init.room import find_room
 from brido.cli.init.settings import check_settings, params_text, reading_of
 from brido.cli.init.speed import measure_speed
 from brido.cli.init.tell import tell_check, tell_data, tell_plan
@@ -29,7 +31,7 @@ def write(
     summary_column: tuple[str, ...],
     id_column: str | None,
     rename: tuple[str, ...],
-    check: str,
+    check: str | None,
     rival: tuple[str, str] | None = None,
     **files: tuple[str, ...],
 ) -> None:
@@ -48,7 +50,7 @@ def write(
         check_place(folder)
         given = {split: [_whole(path) for path in paths] for split, paths in given.items()}
         model = _whole(model) if model and user_path(model).exists() else model
-        check = _whole(check) if user_path(check).is_dir() else check
+        check = _whole(check) if check and user_path(check).is_dir() else check
     elif not (Path("dvc.yaml").is_file() and Path("stages").is_dir()):
         raise BridoError(
             f"{root} is not a clone of BRIDO: name a folder for a project (`brido init --train "
@@ -56,7 +58,7 @@ def write(
         )
     project = folder is not None or is_project(root)
     with chdir(root):
-        deciding = check_settings(check)
+        check_settings(check or "mentions")
         data = look(given, document_column, list(summary_column), id_column, rename)
         found = find_model(model)
         if found.form == "embedded" and not data.summaries:
@@ -70,14 +72,19 @@ def write(
         reading = ReadingSettings(**reading_of(found, data, limits))
         speed = measure_speed(found, data.texts, data.summaries, reading)
         plan = make_plan(data, found, limits, speed, torch.cuda.is_available(), recipe, minutes)
-        text = params_text(data, found, limits, plan, deciding, rival)
+        room = find_room(recipe, found, limits, plan, speed, folder or root)
+        takes = minutes_of_minicheck(data, limits, plan)
+        check = check or proposed(takes, minutes)
+        changes = check_settings(check) | {"runtime": recipe["runtime"] | room.runtime}
+        text = params_text(data, found, limits, plan, changes, rival)
         check_params(YAML(typ="safe").load(text))
     if folder:
         make_place(folder, root)
     with chdir(folder or root):
         kept = replace_params(text)
-    tell_plan(data, found, plan, recipe, minutes, f"cd {folder} && " if folder else "", rival)
-    tell_check(data, check)
+    where = f"cd {folder} && " if folder else ""
+    tell_plan(data, found, plan, recipe, minutes, where, rival, room)
+    tell_check(data, check, takes)
     old = f"; the old one is {kept}" if kept else ""
     click.echo(f"\n{(folder or Path()) / PARAMS_FILE} is written{old}.")
     if project:
