@@ -47,7 +47,7 @@ class Store:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
                 # Before SQLite opens it: its journals inherit the mode.
                 self.path.touch(self.mode)
-                if self.mode == 0o600:
+                if self.mode == 0o600 and self.path.is_file():
                     self.path.chmod(self.mode)
             self._connection = sqlite3.connect(
                 self.path or ":memory:",

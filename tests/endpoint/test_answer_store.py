@@ -81,6 +81,13 @@ def test_the_owner_alone_can_read_it_and_it_holds_parameters_and_no_prompt(path)
     assert (model, json.loads(parameters)) == ("model", {"temperature": 1.0})
 
 
+def test_a_folder_in_its_place_is_refused_and_stays_open(path):
+    path.mkdir(0o755, parents=True)
+    with pytest.raises(BridoError, match="cannot be used"):
+        AnswerStore(path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o755
+
+
 def test_several_answers_are_committed_all_or_none(path):
     with AnswerStore(path) as store:
         store._connection.execute("PRAGMA max_page_count=8")  # a full disk
