@@ -17,7 +17,7 @@ from brido.corpus.checks import SPLITS, WRITTEN, RawRow, Unlabelled, lacking, ra
 from brido.corpus.settings import FilesSettings
 from brido.tables import CORPUS
 from brido.utils.blank import is_missing
-from brido.utils.errors import BridoError
+from brido.utils.errors import BridoError, quoted
 from brido.utils.files import Row, columns_of, first_rows, read_rows
 from brido.utils.ids import id_text
 from brido.utils.paths import user_path
@@ -50,25 +50,30 @@ class FilesSource:
         paths = [path for files in self.files.values() for path in files]
         twice = [str(path) for path, times in Counter(paths).items() if times > 1]
         problems += [f"{_KEY}: {path} is named more than once" for path in twice]
-        self.has_id = {path: self._look_at(path, problems) for path in paths}
+        columns = {path: self._look_at(path, problems) for path in paths}
+        self.has_id = {path: settings.id_column in names for path, names in columns.items()}
+        further, named = settings.references_column, list(filter(None, columns.values()))
+        if further and named and not any(further in names for names in named):  # some may lack it
+            only = f"no file has a column {quoted(further)}, the first only {quoted(named[0])}"
+            problems.append(f"{_KEY}.references_column: {only}")
         if problems:
             raise BridoError.from_problems("the files of data.files cannot be used:", problems)
         # By split with files: the further references of documents that stand in several rows.
         self._further: dict[str, dict[bytes, list[list[str]]]] = {}
         self.description = {"source": "files", "settings": settings.model_dump(mode="json")}
 
-    def _look_at(self, path: Path, problems: list[str]) -> bool:
-        """Return whether a file has ids; notes the columns that it lacks."""
+    def _look_at(self, path: Path, problems: list[str]) -> list[str]:
+        """Return a file's columns; notes those that it lacks."""
         settings = self.settings
         try:
             rows = first_rows(path)
         except BridoError as error:
             problems.append(str(error))
-            return False
+            return []
         columns = list(renamed(settings.rename, dict.fromkeys(columns_of(rows))))
         if rows:  # without one that can be read all of them are counted as bad
             problems += lacking(_KEY, settings, str(path), columns)
-        return settings.id_column in columns
+        return columns
 
     def rows(self, split: str) -> Generator[RawRow, None, None]:
         """Yield the rows of a split as a stream."""

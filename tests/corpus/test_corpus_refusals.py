@@ -126,6 +126,8 @@ def test_wrong_names_and_overlaps_stand_in_one_message(tmp_path: Path):
     assert "is named more than once" in message
     assert "rows.jsonl has no column 'key'" in message
     assert "is named more than once" in refused(tmp_path, train=path, test=path)
+    message = refused(tmp_path, train=path, references_column="ref")
+    assert "data.files.references_column: no file has a column 'ref'" in message
     # All splits' problems together.
     blank = str(write(tmp_path / "blank.jsonl", [row(1, summary="")]))
     message = refused(tmp_path, train=blank)
