@@ -135,10 +135,11 @@ def problems_of(
     """
     found: dict[str, None] = {}
     for item in error.errors():
-        # pydantic also tries a list as a single text, and says so.
-        if item["type"] == "string_type" and isinstance(item["input"], list | tuple):
-            continue
         keys, inner, annotation = _place(item["loc"], section)
+        # Where a text or a list may stand, pydantic also tries a list as a text, and says so.
+        is_list = item["type"] == "string_type" and isinstance(item["input"], list | tuple)
+        if is_list and isinstance(form := item["loc"][-1], str) and form != keys[-1]:
+            continue
         if item["type"] == "union_tag_invalid":
             keys.append(forms(annotation)[0].chooser)
         key = spelt(".".join(map(short, keys))) if keys else ""

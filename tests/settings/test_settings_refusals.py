@@ -69,6 +69,7 @@ REFUSED = [
     ({"data": {"hub": {}}}, "data.hub: unknown key where data.source is world"),
     ({"data": {"source": "wrld"}}, "data.source: must be 'world', 'hub' or 'files', not 'wrld'"),
     ({"generation": 3}, "generation: must be a section with keys, not 3"),
+    ({"systems": [["base"]]}, "systems.0: must be a valid string, not ['base']"),
     ({"checkpoints": {"base": {}}}, "checkpoints.base.source: this key is missing"),
     ({"decoding": {"num_beams": "None"}}, "written null"),
     # Values out of range.
