@@ -48,6 +48,17 @@ _FINAL = re.compile(
     r"<\|channel\|>\s*final\b(?:[^<]{0,40}(?:<\|constrain\|>[^<]{0,40})?<\|message\|>)?"
 )
 _BEHIND = re.compile(r"<\|(?:end|return|call|start|channel)\|>.*", re.DOTALL)
+# Without them, as our decoding leaves them out, too; and Granite, which names both parts in words.
+_BARE = [
+    (re.compile(begin, re.DOTALL), re.compile(answer, re.DOTALL))
+    for begin, answer in (
+        (
+            r"\A\s*(?:assistant)?analysis(?=[^\Wa-z_]|.*?assistant\n?final)",
+            r"\A.*assistant\n?final(?:json\b)?",
+        ),
+        (r"\A\s*(?i:Here is my thought process:)", r"\A.*?\b(?i:Here is my response:)"),
+    )
+]
 
 
 def without_thoughts(text: str) -> Spoken:
@@ -77,4 +88,8 @@ def _final(text: str) -> tuple[str, bool]:
     if _CHANNEL in text:
         *_, last = [None, *_FINAL.finditer(text)]
         return ("", True) if last is None else (_BEHIND.sub("", text[last.end() :]), False)
+    for begins, answer in _BARE:
+        if begins.match(text):
+            spoken = answer.sub("", text)
+            return ("", True) if spoken == text else (spoken, False)
     return text, False
