@@ -68,12 +68,18 @@ def json_line(row: dict[str, Any]) -> str:
     """A row as a line of JSON; what JSON does not know, such as a date, becomes a text.
 
     Raises:
-        BridoError: it holds NaN or infinity, which JSON cannot.
+        BridoError: it holds NaN, infinity or bytes, which JSON cannot.
     """
     try:
-        return json.dumps(row, ensure_ascii=False, allow_nan=False, default=str) + "\n"
+        return json.dumps(row, ensure_ascii=False, allow_nan=False, default=_as_text) + "\n"
     except ValueError as error:
         raise BridoError(f"a row holds what JSON cannot ({error})") from None
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, bytes):
+        raise ValueError("bytes: leave their column out")
+    return str(value)
 
 
 def standard_output() -> TextIO:

@@ -6,6 +6,7 @@ import pytest
 
 from brido.utils.errors import BridoError
 from brido.utils.json_lines import kind, parse_row
+from brido.utils.outputs import json_line
 
 
 @pytest.mark.parametrize(
@@ -24,6 +25,11 @@ from brido.utils.json_lines import kind, parse_row
 def test_a_row_that_is_refused(line, said):
     with pytest.raises(BridoError, match=said):
         parse_row(line)
+
+
+def test_bytes_are_no_text_of_a_line():
+    with pytest.raises(BridoError, match="bytes"):
+        json_line({"picture": b"PNG"})
 
 
 def test_a_whole_pair_is_a_character():
