@@ -65,10 +65,10 @@ def _show(key: str) -> None:
     if not found:
         known = [one.key for one in settings()]
         same = [name for name in known if name.endswith(f".{key}")]  # without its section
-        names = ", ".join((same or difflib.get_close_matches(key, known))[:5]) or "none of these"
+        names = ", ".join((same or difflib.get_close_matches(key, known))[:5])
+        meant = f"; did you mean {names}?" if names else ""
         raise BridoError(
-            f"there is no key {quoted(key)} in params.yaml; did you mean {names}? `brido options` "
-            "lists all keys"
+            f"there is no key {quoted(key)} in params.yaml{meant} (`brido options` lists all keys)"
         )
     for one in found:
         click.echo(f"{one.key} ({f'default {one.default}' if one.default else 'needed'})")

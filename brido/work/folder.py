@@ -48,7 +48,7 @@ def take(folder: Path) -> None:
             path.write_text(f"{os.getpid()} {platform.node()}", encoding="utf-8")
             _held[path] = lock
     except Timeout:
-        process, machine = path.read_text(encoding="utf-8").split(" ", 1)
+        process, _, machine = path.read_text(encoding="utf-8").partition(" ")
         raise BridoError(
             f"process {process} on {machine} is at work in {folder.parent}: wait until it ends, or "
             f"end it there (`kill {process}`), then run again"

@@ -33,8 +33,7 @@ class RuntimeSettings(Section):
 
     device: Annotated[str, Field(pattern=r"^[a-z]+(:[0-9]+)?$")] = Field(
         "auto",
-        description="auto | cpu | cuda | cuda:1 | mps. With mps QAFactEval alone runs there: "
-        "Apple's GPUs have no float64.",
+        description="auto | cpu | cuda | cuda:1. Apple's GPUs are not used: they have no float64.",
     )
     precision: Literal["auto", "float32", "bfloat16"] = Field(
         "auto", description="auto (bfloat16 if the GPU has it) | float32 | bfloat16."
