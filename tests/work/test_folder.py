@@ -45,6 +45,9 @@ def test_a_second_process_is_refused_by_name_and_removes_nothing(orphan):
     with pytest.raises(BridoError, match=f"process {orphan.pid} "):
         Shards("train", "mine", DECODED)
     assert kept.is_file()
+    (work_root() / "train.lock").write_text("")  # it has the lock, and has not said who it is
+    with pytest.raises(BridoError, match="is at work"):
+        take(work_root() / "train" / "mine")
     take(work_root() / "generate" / "mine")  # another stage is nobody's
     leave(work_root() / "generate" / "mine")
 
