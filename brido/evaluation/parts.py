@@ -82,7 +82,16 @@ class Measurer:
 
 
 def join_signatures(parts: list[dict[str, Any]]) -> dict[str, Any]:
-    """The signature of the whole table, which its parts share, with their counts summed."""
+    """The signature of the whole table, with its parts' counts summed.
+
+    Raises:
+        BridoError: parts were measured in different ways, as by other versions of a package.
+    """
+    if any(part["signature"] != parts[0]["signature"] for part in parts):
+        raise BridoError(
+            "parts of a table were measured in different ways: install the same packages on all "
+            "machines, remove .brido/work/evaluate, and run again"
+        )
     names = parts[0]["counts"]
     counts = {name: sum(part["counts"][name] for part in parts) for name in names}
     return parts[0]["signature"] | counts

@@ -11,6 +11,7 @@ from brido.endpoint import DryRun
 from brido.evaluation.geval import METRIC
 from brido.settings.load import check_params, load_params
 from brido.tables import read_metadata, read_rows
+from brido.utils.errors import BridoError
 from stages import evaluate as stage
 
 PARAMS = check_params({"checkpoints": {"base": {"source": "embedded"}}})
@@ -36,6 +37,13 @@ def test_a_judge_is_asked_once(finished):
     signature = read_metadata(path, "")["signature"]["geval"]
     assert signature["served_models"] == {"m-as-served": asked}
     assert Path(".brido/judge/answers.sqlite").is_file()
+
+
+def test_parts_that_were_measured_in_different_ways_are_no_table():
+    parts = [{"signature": {"version": number}, "counts": {"n": 2}} for number in (1, 1, 2)]
+    assert stage.join_signatures(parts[:2]) == {"version": 1, "n": 4}
+    with pytest.raises(BridoError, match="install the same packages"):
+        stage.join_signatures(parts)
 
 
 @pytest.mark.parametrize(
