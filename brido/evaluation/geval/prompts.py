@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
-from jinja2 import StrictUndefined, Template
+from jinja2 import StrictUndefined, Template, meta
 from jinja2.sandbox import SandboxedEnvironment
 
 from brido.evaluation.geval.criteria import CRITERIA, SCALES
@@ -64,12 +64,13 @@ def load_prompt(name: str) -> JudgePrompt:
     try:
         source = (own if name in BUILT_IN else user_path(name)).read_text(encoding="utf-8")
         template = _ENVIRONMENT.from_string(source)
+        used = meta.find_undeclared_variables(_ENVIRONMENT.parse(source))
     except Exception as error:  # Jinja's own errors, and those of reading
         raise BridoError(
             f"evaluation.geval.prompt: {name} cannot be used ({first_line(error)}); the project's "
             f"own prompts are {' and '.join(BUILT_IN)}"
         ) from None
-    each = "{{ criterion }}" in source
+    each = used & {"criterion", "lowest", "highest"}
     prompt = JudgePrompt(
         name if name in BUILT_IN else Path(name).name,
         hashlib.sha256(source.encode()).hexdigest()[:16],
@@ -77,6 +78,7 @@ def load_prompt(name: str) -> JudgePrompt:
         tuple((criterion,) for criterion in CRITERIA) if each else (CRITERIA,),
     )
     for group in prompt.groups:
-        if "A summary." not in prompt.render("A document.", "A summary.", group):
-            raise BridoError(f"evaluation.geval.prompt: {name} does not use {{{{ summary }}}}")
+        prompt.render("A document.", "A summary.", group)
+    if "summary" not in used:
+        raise BridoError(f"evaluation.geval.prompt: {name} does not use {{{{ summary }}}}")
     return prompt

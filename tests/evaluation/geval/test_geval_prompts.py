@@ -43,6 +43,8 @@ def test_a_users_file_for_one_call_or_for_four(tmp_path):
     prompt = load_prompt(str(separate))
     assert prompt.render("", "x", ("fluency",)) == "fluency from 1 to 3: x"
     assert prompt.hash != load_prompt(str(merged)).hash
+    separate.write_text("{{criterion|title}}: {{summary|upper}}")
+    assert load_prompt(str(separate)).render("", "x", ("fluency",)) == "Fluency: X"
 
 
 @pytest.mark.parametrize(
