@@ -14,6 +14,7 @@ from brido.candidates.cleaning import clean
 from brido.rouge import similarity_matrix
 from brido.rouge.pairwise import Tokenizer
 from brido.utils.arguments import CLEANING_RULES, CleaningRule
+from brido.utils.errors import ArgumentError
 from brido.vote.consensus import consensus_scores
 from brido.vote.signals import shuffled_scores
 
@@ -57,7 +58,8 @@ class ConsensusReward:
 
         prompts, completions: texts, or lists of messages, of which the last one's text counts.
         completion_ids: their tokens, which `end_tokens` needs. Of what else TRL hands over
-        `log_metric` is told the share of groups whose scores tie. ValueError: other lengths.
+        `log_metric` is told the share of groups whose scores tie. ValueError: other lengths, or
+        `end_tokens` without `completion_ids`.
         """
         keys = [one if isinstance(one, str) else json.dumps(one, sort_keys=True) for one in prompts]
         texts = _voting(completions, completion_ids, self.rules, self.end_tokens)
@@ -127,9 +129,11 @@ class MetricReward:
 
 def _voting(completions: Sequence[Any], ids: Ids, rules: Any, end_tokens: Any) -> list[str]:
     """The cleaned text of each completion, "" where it has no vote; see `ConsensusReward`."""
+    if end_tokens is not None and ids is None:
+        raise ArgumentError("end_tokens need completion_ids, the tokens of each completion")
     texts = []
     for completion, tokens in zip(completions, ids or [()] * len(completions), strict=True):
-        content = completion if isinstance(completion, str) else completion[-1]["content"]
+        content = completion if isinstance(completion, str) else completion[-1].get("content")
         if isinstance(content, list):
             content = "".join(part.get("text") or "" for part in content)
         cleaned = clean(content or "", rules)
