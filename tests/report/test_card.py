@@ -73,6 +73,7 @@ def test_a_hub_model_is_named_and_a_folder_by_its_last_part_alone(project: Path)
             "Base: `some/model`, commit",
         ),
         ("somebody/bart", "{}", None, "Base: `bart`"),
+        ("models/embedded", "{}", None, "Base: `embedded`"),
         ("/home/somebody/bart", "{}", None, "Base: `bart`"),
     ):
         (project / "data/checkpoints/base/source.json").write_text(found)
