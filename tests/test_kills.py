@@ -1,7 +1,7 @@
 """The whole pipeline, killed in every stage that works for long: it ends in the same bytes.
 
 A kill for each mechanism: shards, training state, files that appear whole.
-Paid answers are in tests/evaluation/geval/test_geval_chaos.py.
+Paid answers are in tests/endpoint/test_stops.py.
 """
 
 import hashlib
