@@ -7,7 +7,7 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from brido.models.family import family_of
-from brido.models.tokens import Sources, end_tokens, pad_token
+from brido.models.tokens import Sources, as_tuple, end_tokens, pad_token
 from brido.utils.errors import ArgumentError, quoted
 
 
@@ -96,8 +96,8 @@ def as_candidates(
     keys = "decoder_start_token_id", "bos_token_id"
     if model.config.is_encoder_decoder:  # BRIO's texts start from bos
         for own in (model.generation_config, model.config):
-            starts |= {getattr(own, key, None) for key in keys}
-    wrong = set(given.flatten().tolist()) - starts if starts - {None} else ()
+            starts |= {token for key in keys for token in as_tuple(getattr(own, key, None))}
+    wrong = set(given.flatten().tolist()) - starts if starts else ()
     if (given != given[:, :1]).any() or wrong:
         raise ArgumentError(
             "position 0 of candidate_ids is given and not scored, so it must be the same for all "

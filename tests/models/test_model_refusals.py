@@ -70,6 +70,11 @@ def test_candidates(changes, named):
         candidate_log_likelihood(BART, IDS, MASK, **given)
 
 
+def test_a_model_may_name_several_starts(monkeypatch):
+    monkeypatch.setattr(BART.generation_config, "decoder_start_token_id", [2, 0])
+    assert candidate_log_likelihood(BART, IDS, MASK, TEXTS, 1.0).shape == (2, 1)
+
+
 def language(model, tokenizer, **reading):
     return LanguageModel(model, tokenizer, ReadingSettings(**{"max_source_tokens": 8} | reading))
 
