@@ -46,7 +46,7 @@ class ReportSettings(Section):
     )
     length_warning: Share = Field(
         0.03,
-        description="The report warns if the mean length differs from base's by more than "
-        "this share.",
+        description="The report warns if the mean length that extractiveness measures differs "
+        "from base's by more than this share.",
     )
     page_documents: Positive = Field(60, description="Documents shown in report/index.html.")
