@@ -99,8 +99,8 @@ def _convert(part: str, archive: Path, base: Path, destination: Path) -> None:
     Raises:
         BridoError: the archive cannot be read, or its keys or shapes are not the published ones.
     """
-    destination.parent.mkdir(parents=True, exist_ok=True)
     try:
+        destination.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=destination.parent, prefix=".unpack-") as unpacked:
             _unpack(archive, unpacked)
             model, tokenizer = _read(part, Path(unpacked), base)
@@ -111,7 +111,7 @@ def _convert(part: str, archive: Path, base: Path, destination: Path) -> None:
         reason = " ".join(str(error).split())[:600]
         raise BridoError(
             f"{archive} cannot be converted ({reason}): fetch it again, and see that the disk has "
-            "room"
+            "room and can be written"
         ) from None
 
 

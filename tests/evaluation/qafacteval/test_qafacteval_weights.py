@@ -99,8 +99,12 @@ def test_other_weights_are_refused_and_nothing_in_them_is_executed(
     assert not Path("touched").exists()
 
 
-def test_a_truncated_archive(published, tmp_path):
+def test_a_truncated_archive_and_a_place_that_takes_no_folder(published, tmp_path):
     root = _copy(published, tmp_path / "models")
+    (root / "converted").touch()
+    with pytest.raises(BridoError, match="cannot be converted"):
+        find_models(str(root))
+    (root / "converted").unlink()
     for name in ("generation_model.tar.gz", "answering_model.zip"):
         path = root / name
         path.write_bytes(path.read_bytes()[:3000])
