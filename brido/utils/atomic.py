@@ -85,8 +85,8 @@ def _replacing(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
             temporary = _make_temporary(path, make, stack)
         with explained(path, any_error=False):
             yield temporary
-            _finish(temporary)
         with explained(path):
+            _finish(temporary)
             if path.is_dir():
                 _exchange(temporary, path)
             else:
