@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from pydantic import ValidationError
 
-from brido.candidates.settings import NO_CHECKPOINT
+from brido.candidates.settings import NO_CHECKPOINT, SamplingGeneration
 from brido.evaluation.registry import find_metric
 from brido.settings.candidate_sources import (
     asked_problems,
@@ -50,6 +50,12 @@ class Params(Sections):
                     f"tuned.{name} has the same settings as tuned.{other}, so both are the same "
                     "model: change one or delete it"
                 )
+        drawn: dict[tuple[str, int], str] = {}
+        for name, source in self.generation.items():
+            if isinstance(source, SamplingGeneration):
+                other = drawn.setdefault((source.checkpoint, source.seed), name)
+                if other != name:
+                    yield f"generation.{name}.seed: {other} has it, too, and draws alike: change it"
         if "geval" in self.evaluation.metrics and self.evaluation.geval.model is None:
             yield "evaluation.geval.model: null names no judge, and stage evaluate needs one"
         if not self.has_base:

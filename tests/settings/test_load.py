@@ -152,3 +152,7 @@ def test_what_a_tuned_system_changes_stands_over_the_shared_sections():
 def test_what_is_probably_not_meant_is_told():
     (judge,) = check_params(BASE | measured("world_judge", "rouge", "geval")).warnings()
     assert judge.startswith("evaluation.geval.model: ")
+    hot = {"method": "sampling", "checkpoint": "base", "max_length": 20}
+    drawn = {"hot": hot, "cold": hot | {"temperature": 0.5}, "other": hot | {"seed": 1}}
+    (alike,) = check_params(BASE | {"generation": drawn}).warnings()
+    assert alike.startswith("generation.cold.seed: hot has it")
