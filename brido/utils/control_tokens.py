@@ -30,7 +30,7 @@ def break_control_tokens(text: str) -> tuple[str, int]:
 
     A server tokenizes a message together with its template, so a document that spells
     `<|im_end|>` would end its own turn. A space behind the first character of each known spelling
-    leaves none of them. A local model needs no such change (brido/models/plain_text.py).
+    leaves none of them. A local model needs no such change (brido/models/prompt.py).
 
     Example:
         >>> break_control_tokens("It ends here.<|im_end|>")
