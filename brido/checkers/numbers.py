@@ -185,7 +185,8 @@ def _date(hit: re.Match[str]) -> Number:
 
 def _digits(text: str, hit: re.Match[str], language: str) -> Number:
     start, end = hit.span()
-    values = {_canonical(hit.group(), language)}
+    value = _canonical(hit.group(), language)
+    values = {value}
     time = _TIME.match(text, start)
     if time and (time[2] == ":" or time[4]):
         end = max(end, time.end() if time[2] == ":" else end)
@@ -195,8 +196,9 @@ def _digits(text: str, hit: re.Match[str], language: str) -> Number:
         if not time[2]:
             values.add(str(int(time[1])))
     elif scaled := _SCALED.match(text, end):
-        values = {_plain(float(next(iter(values))) * _SCALES[scaled[1].lower()])}
         end = scaled.end()
+        if value.count(".") + value.count(",") < 2:  # 1.200.000 in English is no number
+            values = {_plain(float(value) * _SCALES[scaled[1].lower()])}
     return Number(start, end, frozenset(values))
 
 
@@ -222,7 +224,7 @@ class _Token:
     """A word as text2num takes it."""
 
     def __init__(self, word: str) -> None:
-        self.word = word
+        self.word = word.encode(errors="replace").decode()  # text2num panics at half a character
 
     def text(self) -> str:
         return self.word
