@@ -47,14 +47,6 @@ def test_the_seed_and_the_ids_decide_and_white_space_makes_no_other_text():
     assert "2 documents" in too_few(["a", "b"], 2)
 
 
-def test_a_block_that_is_filled_up_takes_no_text_twice():
-    """A block of one "a" lacks two members, and the next documents may both be "b"."""
-    texts = ["a", "a", "a", "b", "b", "c"]
-    for seed in range(24):
-        for block in blocks(ids_of(6), texts, 2, seed):
-            assert sorted(texts[place] for place in block.members) == ["a", "b", "c"]
-
-
 @pytest.mark.parametrize("count", [1, 99, 100, 101, 199, 250, 405])
 def test_blocks_stay_in_their_window_so_that_a_shard_may_be_one(count):
     texts, found = [f"text {number}" for number in range(count)], windows(count)

@@ -97,10 +97,3 @@ def test_documents_where_too_few_remain_are_refused_or_left_out(pool):
     assert [[found["id"] for found in batch] for batch in joined.rows()] == [["b"]]
     assert joined.left_out == ["a", "c"]
     assert [line for line in joined.notes() if line.startswith("2 documents are left out")]
-
-
-def test_all_rows_of_a_source_hold_as_many_candidates(pool):
-    with pytest.raises(BridoError, match="must have 3 candidates"):
-        list(pool(one=[row("a", "x", "y", "z"), row("b", "x")]).rows())
-    [[_, found]] = pool(one=[row("a", "x", "y", "z"), row("b", "\u200b", "y", "z")]).rows()
-    assert (found["voters"], found["candidates"][0]) == ([False, True, True], "")

@@ -46,15 +46,6 @@ def test_text_mentions():
     }
 
 
-@pytest.mark.parametrize("case_sensitive", [True, False])
-def test_typeset_and_typewritten_apostrophes_and_hyphens_are_the_same(case_sensitive):
-    typeset, plain = "Pat O’Brien met Jean\u2011Luc.", "Pat O'Brien met Jean-Luc."
-    for document, summary in ((typeset, plain), (plain, typeset)):
-        found = text_mentions(document, summary, case_sensitive)
-        assert [one.supported for one in found] == [True, True]
-        assert all(summary[one.start : one.end] == one.text for one in found)
-
-
 @pytest.mark.parametrize(
     ("first", "second"),
     [
@@ -75,22 +66,6 @@ def test_a_name_is_found_however_its_letters_are_encoded(first, second, case_sen
     turns = f"{second.split()[-1]}: it rains."
     assert [one[1:3] for one in text_mentions(turns, f"{first.split()[-1]} left.", True)] == [
         (first.split()[-1], True)
-    ]
-
-
-def test_digits_of_full_width_are_digits():
-    wide, plain = "２０２４年に１２人が 3:３0 に", "2024年に12人が 3:30 に"
-    for document, summary in ((wide, plain), (plain, wide)):
-        found = text_mentions(document, summary, True)
-        assert [one.supported for one in found] == [True] * 3
-    assert not any(one.supported for one in text_mentions("２０２５年", plain, True))
-
-
-def test_a_possessive_stands_in_a_span_or_behind_it():
-    text = "Nobody came. It was  Ms Vane's Elm team, or Bo Ek's."
-    assert [text[one.start : one.end] for one in text_mentions("", text, True)] == [
-        "Vane's Elm",
-        "Bo Ek",
     ]
 
 

@@ -35,16 +35,6 @@ def in_float32(monkeypatch):
     monkeypatch.setattr(minicheck, "multiplies_bfloat16", lambda place: False)
 
 
-def test_it_says_that_it_runs_in_bfloat16(folders, monkeypatch):
-    monkeypatch.setattr(minicheck, "multiplies_bfloat16", lambda place: True)
-    checker = MiniCheck.load(str(folders["t5"]), device="cpu")
-    assert checker.name.endswith(" in bfloat16")
-    exact = MiniCheck.load(str(folders["t5"]), device="cpu", precision="float32")
-    assert "bfloat16" not in exact.name
-    near, own = (one.sentences([DOCUMENT], TEXTS[:1])[0] for one in (checker, exact))
-    assert near[0].probability == pytest.approx(own[0].probability, abs=0.1)
-
-
 def slow_chunks(document, kind, tokenizer, limit):
     """Whole sentences as long as they fit, one after the other."""
     chunks, filled = [], 0

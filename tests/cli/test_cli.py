@@ -2,10 +2,8 @@
 
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
-import brido
 from brido.cli import main as cli
 
 ROOT = Path(__file__).parents[2]
@@ -52,16 +50,3 @@ for name in COMMANDS:
         assert len(told[name]) <= 80
     for group in cli.GROUPS:
         assert f"{group}:" in lines
-
-
-def test_no_command_is_help(capsys):
-    cli.main([])
-    assert "vote-check" in capsys.readouterr().out
-
-
-def test_the_version_is_said_once(capsys):
-    cli.main(["--version"])
-    assert capsys.readouterr().out == f"brido {brido.__version__}\n"
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    assert "version" in project["project"]["dynamic"]
-    assert project["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "brido.__version__"}

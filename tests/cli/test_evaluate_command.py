@@ -8,8 +8,7 @@ import pytest
 from bad_endpoint import BadEndpoint
 from rouge_score.rouge_scorer import RougeScorer
 
-from brido.cli.evaluate import command, means_table, read_inputs, read_settings
-from brido.evaluation.registry import find_metric
+from brido.cli.evaluate import command, read_settings
 from brido.stats import bootstrap_interval
 from brido.utils.commands import invoke
 from brido.utils.errors import BridoError
@@ -60,14 +59,6 @@ def test_means_with_intervals_and_a_line_for_each_document(given, tmp_path, caps
     assert "R-1" in both.err
 
 
-def test_few_documents_have_no_interval_and_what_is_missing_counts_in_no_mean():
-    metric = find_metric("rouge")
-    rows = [dict.fromkeys(metric.names, 50.0), dict.fromkeys(metric.names)]
-    found = means_table(metric, rows).splitlines()
-    assert found[1].split() == ["R-1", "50.00,", "1", "documents"]
-    assert "not measured" in means_table(metric, rows[1:])
-
-
 def endpoint(server=None):
     words = ["model=judge", "score_mode=greedy", "store=a.sqlite"]
     words += [] if server is None else [f"base_url={server.url}"]
@@ -116,13 +107,3 @@ def test_wrong_settings_are_named_together_and_never_shown():
 
 
 GOOD = {"document": "A text.", "summary": "A."}
-
-
-def test_texts_may_be_lists_of_sentences_and_references_several(tmp_path):
-    rows = [{"document": ["One.", "Two."], "summary": ["A.", "B."], "references": ["x", "y"]},
-            GOOD | {"summary": "", "reference": "z"}, GOOD]  # fmt: skip
-    (tmp_path / "in.json").write_text(json.dumps(rows))
-    found = read_inputs(str(tmp_path / "in.json"))
-    assert found.documents == ["One. Two.", "A text.", "A text."]
-    assert found.summaries == ["A. B.", "", "A."]
-    assert found.references == [["x", "y"], ["z"], []]

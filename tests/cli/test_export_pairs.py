@@ -87,15 +87,6 @@ def test_all_pairs_above_a_gap(data, tmp_path):
     assert all(row["score_chosen"] - row["score_rejected"] > 0.05 for row in found)
 
 
-def test_scores_of_the_control_are_exported_with_a_warning(data, tmp_path, capsys):
-    path = table(data, "scores")
-    rows = [tables.read_rows(path, None, "")]
-    for shuffle in (True, False):
-        tables.write_table(path, rows, tables.SCORES, {"scoring": {"shuffle": shuffle}})
-        export(data, tmp_path)
-        assert ("scoring.shuffle: true" in capsys.readouterr().err) == shuffle
-
-
 SCORED = [
     {"id": 7, "document": "A cat {sat}.", "candidates": ["a cat sat", "a dog ran", "the cat sat"]},
     {"document": "Two dogs.", "candidates": ["two dogs", "cats", "two dogs ran", "dogs"],
@@ -176,44 +167,6 @@ def test_the_scores_of_the_chosen_system_are_exported_unless_told_otherwise(seve
     several("base")
     with pytest.raises(BridoError, match="other, vote"):
         first_chosen()
-
-
-def test_candidates_that_are_no_summaries_are_said_or_cleaned(tmp_path, capsys):
-    thought = "<think>A lorry.</think>A lorry hit a wall in Ashwick."
-    refusal = "I'm sorry, but I cannot summarise this article."
-    candidates = [
-        thought,
-        refusal,
-        refusal,
-        "A lorry hit a wall.",
-        "Here is a summary: A lorry hit a wall.",
-    ]
-    line = {"id": 1, "document": "doc", "candidates": candidates}
-    (tmp_path / "in.jsonl").write_text(json.dumps(line))
-    plain, cleaned = tmp_path / "plain.jsonl", tmp_path / "cleaned.jsonl"
-    invoke(score.command, [str(tmp_path / "in.jsonl"), "-o", str(plain)])
-    assert "4 of 5 candidates" in capsys.readouterr().err
-    invoke(score.command, [str(tmp_path / "in.jsonl"), "--clean", "--force", "-o", str(cleaned)])
-    assert "candidates" not in capsys.readouterr().err
-    found = json.loads(cleaned.read_text())
-    assert found["raw"] == candidates
-    assert found["candidates"][0] == "A lorry hit a wall in Ashwick."
-    assert [score is None for score in found["scores"]] == [False, True, True, False, False]
-    assert [rank is None for rank in found["ranks"]] == [False, True, True, False, False]
-    assert sorted(found["order"]) == [0, 3, 4]
-    expected = score.score_row({"candidates": [found["candidates"][n] for n in (0, 3, 4)]})
-    assert [found["scores"][n] for n in (0, 3, 4)] == expected["scores"]
-    for path, word in ((plain, "4 of 5"), (cleaned, "")):
-        main([str(path), "--force", "-o", str(tmp_path / "pairs.jsonl")])
-        said = capsys.readouterr().err
-        assert (word in said) if word else ("hold a preamble" not in said)
-    pair = json.loads((tmp_path / "pairs.jsonl").read_text())
-    assert refusal not in pair["chosen"] + pair["rejected"]
-    assert "think" not in pair["chosen"] + pair["rejected"]
-    with_two = {"candidates": [refusal, "A lorry."]}
-    (tmp_path / "in.jsonl").write_text(json.dumps(with_two))
-    invoke(score.command, [str(tmp_path / "in.jsonl"), "--clean", "--force", "-o", str(cleaned)])
-    assert json.loads(cleaned.read_text())["order"] == []
 
 
 PARAMS = """

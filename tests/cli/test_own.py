@@ -1,7 +1,5 @@
 """`brido init`: what it finds in files and models, what it writes, what it refuses."""
 
-import re
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,25 +15,12 @@ from brido.cli.init.data import Data, look
 from brido.models import gguf
 from brido.models.checkpoint import save
 from brido.models.settings import ReadingSettings
-from brido.settings.load import load_params, read_yaml
+from brido.settings.load import load_params
 from brido.settings.params import Params
-from brido.settings.presets import flatten, read_preset
+from brido.settings.presets import read_preset
 from brido.utils.commands import invoke
 from brido.utils.errors import BridoError
 
-# Sections and keys that init decides; everything else is the preset's.
-COMPUTED = (
-    *("data", "systems", "evaluation.metrics", "pairwise.combination", "decoding.max_length"),
-    *("scoring.length_penalty", "tuned", "variants"),
-    *("documents.train", "documents.validation"),
-    *(f"checkpoints.base.{key}" for key in ("source", "fine_tuning")),
-    "checkpoints.pretrained",
-    *(f"checkpoints.base.embedded.max_{key}_tokens" for key in ("source", "summary")),
-    *(f"reading.default.{key}" for key in ("max_source_tokens", "prompt", "template")),
-    *(f"generation.base.num_{key}" for key in ("candidates", "beams", "beam_groups")),
-    "generation.base.max_length",
-    *(f"training.{key}" for key in ("max_candidate_tokens", "validation", "cross_entropy")),
-)
 ROOT = Path(__file__).parents[2]
 # Seconds a token: of a small model on two cores.
 FAST = speed.Speed(read=0.001, write=0.002, learn=0.005)
@@ -114,17 +99,6 @@ def bart(folder: Path) -> None:
     tiny_bart(0, vocab_size=len(SPECIAL) + len(words)).save_pretrained(folder)
 
 
-def test_a_folder_of_an_encoder_decoder_is_counted_with_its_tokenizer(checkout) -> None:
-    bart(checkout / "model")
-    write_jsonl(checkout / "a.jsonl", abstracts(60))
-    params = own("--train", "a.jsonl", *SCI, "--model", "model")
-    assert params.checkpoints["base"].source == "model"
-    assert params.generation["base"].num_beam_groups == params.num_candidates
-    positions = tiny_bart(0).config.max_position_embeddings
-    assert params.reading["default"].max_source_tokens <= positions
-    assert params.generation["base"].max_length <= positions
-
-
 def test_a_chat_model_samples_and_learns_from_references_first(own_chat, capsys) -> None:
     params = own_chat(60)
     assert params.generation["base"].method == "sampling"
@@ -175,34 +149,6 @@ def test_what_is_wrong_is_told_and_nothing_is_written(checkout, options, sentenc
     assert not (checkout / ".brido").exists()
 
 
-@pytest.mark.parametrize(
-    ("name", "summaries"),
-    [("embedded", "tldr"), ("bart", "tldr"), ("bart", "none"), ("chat", "tldr"), ("chat", "none")],
-)
-def test_every_key_that_is_not_computed_is_the_presets(checkout, name: str, summaries: str) -> None:
-    bart(checkout / "bart")
-    chat_folder(checkout)
-    write_jsonl(checkout / "a.jsonl", abstracts(60))
-    own("--train", "a.jsonl", "--document-column", "abstract", "--summary-column", summaries,
-        "--model", name)  # fmt: skip
-    written = flatten(read_yaml(checkout / "params.yaml"))
-    preset = flatten(read_preset(model.find_model(name).preset))
-
-    def recipe(leaves: dict) -> dict:
-        return {
-            key: value
-            for key, value in leaves.items()
-            if not any(key == one or key.startswith(f"{one}.") for one in COMPUTED)
-        }
-
-    assert recipe(written) == recipe(preset)
-    # Of what base learns from, the rate and the smoothing are the preset's too.
-    for key in ("epochs", "documents", "world", "max_summary_tokens", "batch_size"):
-        written.pop(f"checkpoints.base.fine_tuning.{key}", None)
-    for key in [key for key in written if key.startswith("checkpoints.base.fine_tuning.")]:
-        assert written[key] == preset[key], key
-
-
 def test_base_learns_from_references_that_the_time_allows_and_the_rest_is_cut(
     own_chat, monkeypatch, capsys
 ) -> None:
@@ -228,37 +174,6 @@ def test_base_learns_from_references_that_the_time_allows_and_the_rest_is_cut(
     assert list(params.checkpoints) == ["base"]
     said = capsys.readouterr().out
     assert "for time (--minutes 60): vote, information" in said
-
-
-@pytest.mark.parametrize("count", [45, 60, 61, 90, 130, 300])
-def test_sixty_rows_give_twenty_documents_to_choose_and_to_measure_on(checkout, count) -> None:
-    write_jsonl(checkout / "a.jsonl", abstracts(count))
-    data = look({"train": ["a.jsonl"]}, "abstract", ["tldr"])
-    few = {45: 15, 60: 20, 61: 20, 90: 30, 130: 43}.get(count)
-    cut = {data.documents[split] for split in ("validation", "test")}
-    assert cut == {few} if few else min(cut) >= 50
-    assert any("test documents are few" in text for text in data.warnings) == (count < 60)
-
-
-@pytest.mark.parametrize("positions", [8192, 3000, 1000])
-def test_a_setting_that_reads_more_is_offered_where_the_model_can(checkout, capsys, positions):
-    """A document has about 3,300 tokens, of which 2,048 are read."""
-    tokenizer = chat_tokenizer(CHATML)
-    long = tiny_llama(len(tokenizer), max_position_embeddings=positions)
-    save(long, tokenizer, checkout / "chat")
-    (tokens,) = model.find_model("chat").count(["w1 " * 1100])
-    rows = [
-        {"text": f"{n} " + "w1 " * (1100 * 3300 // tokens), "summary": f"A word, {n}."}
-        for n in range(100)
-    ]
-    write_jsonl(checkout / "a.jsonl", rows)
-    params = own("--train", "a.jsonl", "--model", "chat")
-    said = capsys.readouterr().out
-    room = positions - params.decoding.max_length
-    assert params.reading["default"].max_source_tokens == min(2048, room)
-    offered = re.findall(r"reading\.default\.max_source_tokens: (\d+) reads more", said)
-    assert offered == {8192: ["3392"], 3000: [str(room)], 1000: []}[positions]
-    assert ("reads no more" in said) is (positions == 1000)
 
 
 def planned(checkout: Path, count: int, name: str, how: speed.Speed, minutes: float = 60,
@@ -289,24 +204,6 @@ def test_a_plan_fits_its_minutes_and_grows_with_them(checkout) -> None:
     assert cheap < dear  # candidates are scored with their own document only
 
 
-def test_a_guided_system_costs_as_many_readings_as_it_reads_documents(checkout) -> None:
-    chat_folder(checkout)
-    made = planned(checkout, 300, "chat", FAST, 500)
-    assert made.variants == ("short", "untuned", "checked", "guided")
-    data, found = look({"train": ["a.jsonl"]}, "abstract", ["tldr"]), model.find_model("chat")
-    recipe, sizes = plan.recipe_of(found, True), model.find_limits(data, found)
-
-    def seconds(*variants: str) -> float:
-        return plan.seconds_of(replace(made, variants=variants), data, sizes, FAST, recipe)
-
-    short, none = seconds("short") - seconds(), seconds()
-    stages = 4 * 6  # evaluate and decode of another system, and their starts
-    assert seconds("guided") - none - stages == pytest.approx(5 * (short - stages))
-    # Of half of the documents 16 candidates more than the one text of a search with so many beams.
-    times = 1 + 16 / 2 / recipe["decoding"]["num_beams"]
-    assert seconds("checked") - none - stages == pytest.approx(times * (short - stages))
-
-
 def test_a_rival_behind_a_server_is_a_system_that_is_asked_like_base(own_chat, capsys) -> None:
     address = "http://localhost:11434/v1"
     params = own_chat(300, *SCI, "--rival", address, "llama3.2")
@@ -316,11 +213,6 @@ def test_a_rival_behind_a_server_is_a_system_that_is_asked_like_base(own_chat, c
     said = capsys.readouterr().out
     assert f"llama3.2 at {address}" in said
     assert "runtime.endpoints.chat" in said
-
-
-def test_without_references_no_order_gives_them_a_weight(own_chat) -> None:
-    params = own_chat(300, *SCI[:3], "none", "--minutes", "500")
-    assert list(params.tuned) == ["vote", "information", "likelihood", "control"]
 
 
 @pytest.mark.parametrize("kind", ["chat", "bart"])
@@ -338,26 +230,6 @@ def test_speed_is_measured_by_running_a_model_of_the_shape(checkout, kind: str) 
     assert all(0 < value < 1 for value in seconds)
     later = model.find_model("embedded")
     assert speed.measure_speed(later, data.texts, data.summaries, reading) is None
-
-
-def test_texts_of_other_scripts_are_compared_by_unicode_words(checkout, capsys) -> None:
-    rows = [
-        {
-            "id": str(n),
-            "document": f"第{n}天 猫在垫子上睡觉。 狗在叫。 " * 9,
-            "summary": f"第{n}天 猫睡觉。",
-        }
-        for n in range(120)
-    ]
-    write_jsonl(checkout / "a.jsonl", rows)
-    params = own("--train", "a.jsonl")
-    assert params.pairwise.tokenizer == "unicode"
-    assert params.evaluation.rouge.tokenizer == "unicode"
-    said = capsys.readouterr().out
-    assert "pairwise.tokenizer" in said
-    assert "猫睡觉" in said
-    write_jsonl(checkout / "a.jsonl", abstracts(120))
-    assert own("--train", "a.jsonl", *SCI).pairwise.tokenizer == "rouge_score"
 
 
 def test_the_seconds_of_a_run_are_those_of_its_stages() -> None:

@@ -1,13 +1,11 @@
 """What `brido init` sees in files: columns, references, bad rows, doubtful summaries, names."""
 
 import json
-from itertools import islice
 from pathlib import Path
 
 import pytest
 
 from brido.cli.init.data import look
-from brido.corpus.checks import DocumentsSeen, SplitChecks
 from brido.corpus.files import FilesSource
 from brido.corpus.settings import FilesSettings
 from brido.utils.errors import BridoError
@@ -50,30 +48,6 @@ def test_several_summary_columns_and_an_id_column(file):
     assert data.summaries[0].endswith("annotator 1.")
 
 
-def test_a_spreadsheets_capitals_are_usual_names(tmp_path: Path):
-    rows = [{"ID": row["fname"], "Text": row["dialogue"], "Summary": row["summary1"]}
-            for row in dialogues(120)]  # fmt: skip
-    files = look({"train": [write(tmp_path / "a.jsonl", rows)]}).files
-    columns = [files[f"{name}_column"] for name in ("id", "document", "summary")]
-    assert columns == ["ID", "Text", "Summary"]
-    assert next(FilesSource(FilesSettings(**files)).rows("test")).id.startswith("d")
-    # The exact spelling comes first.
-    rows = [{**row, "text": row["Text"], "Text": "Not this one."} for row in rows]
-    files = look({"train": [write(tmp_path / "a.jsonl", rows)]}).files
-    assert files["document_column"] == "text"
-
-
-@pytest.mark.parametrize(
-    ("value", "used"),
-    [(["One."], True), ("One.", True), (12, False), ([{"title": "A paper"}], False)],
-)
-def test_the_references_of_a_paper_are_no_references_for_rouge(tmp_path: Path, value, used):
-    rows = [{"body": row["dialogue"], "abstract": row["summary1"], "references": value}
-            for row in dialogues(120)]  # fmt: skip
-    files = look({"train": [write(tmp_path / "a.jsonl", rows)]}).files
-    assert (files.get("references_column") == "references") == used
-
-
 def test_repeated_ids_are_one_fault_with_a_way_out(tmp_path: Path):
     rows = [
         {"id": number % 50, "document": row["dialogue"], "summary": row["summary1"]}
@@ -107,33 +81,6 @@ def test_bad_rows_are_counted_over_what_is_cut_from_one_file(tmp_path: Path):
     with pytest.raises(BridoError, match="--train: 1[0-2] of 60 rows are bad") as error:
         look({"train": [write(tmp_path / "a.jsonl", rows)]}, "dialogue", ["summary1"])
     assert "max_bad_fraction" not in str(error.value)
-
-
-def test_bad_rows_may_be_among_the_first_which_are_all_that_a_run_takes(tmp_path: Path):
-    files = {}
-    for split in ("train", "validation", "test"):
-        rows = [{**row, "id": row["fname"], "dialogue": f"{split}: {row['dialogue']}"}
-                for row in dialogues(100)]  # fmt: skip
-        for row in rows[:5]:
-            row["summary1"] = " "
-        files[split] = [write(tmp_path / f"{split}.jsonl", rows)]
-    data = look(files, "dialogue", ["summary1"])
-    checks = SplitChecks("validation", False, data.bad_share, DocumentsSeen())
-    # As data.max_evaluated of the smallest run cuts it.
-    first = islice(FilesSource(FilesSettings(**data.files)).rows("validation"), 40)
-    assert len(list(checks.keep_good(first))) == 35
-    assert checks.problem() is None
-
-
-def test_rows_of_several_annotators_are_documents_that_are_cut_in_three(tmp_path: Path):
-    first = [row | {"id": f"task_{n}"} for n, row in enumerate(dialogues(60))]
-    rows = first + [row | {"summary1": row["summary2"]} for row in first]
-    data = look({"train": [write(tmp_path / "a.jsonl", rows)]}, None, ["summary1"])
-    assert data.documents == {"train": 20, "validation": 20, "test": 20}
-    assert data.repeats == 60
-    assert not any("stand in" in text for text in data.warnings)
-    row = next(FilesSource(FilesSettings(**data.files)).rows("test"))
-    assert [row.summary[-1:], *(text[-2] for text in row.references)] == [".", "2"]
 
 
 def test_files_may_call_their_columns_otherwise(tmp_path: Path, file):

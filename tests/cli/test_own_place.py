@@ -79,15 +79,6 @@ def test_a_project_is_a_worktree_with_its_plan_committed(home, clone, monkeypatc
             own(*where, "--train", str(home / "a.jsonl"))
 
 
-def test_a_second_project_of_that_name_has_another_branch(home, clone) -> None:
-    (clone / "stages/mine.py").touch()
-    for name in ("a/same", "b/same"):
-        own(name, "--train", "a.jsonl")
-    (clone / "stages/mine.py").unlink()
-    assert run(home / "b/same", "git", "branch", "--show-current") == "brido/same-2\n"
-    assert not (home / "b/same/stages/mine.py").exists()
-
-
 def test_a_folder_with_something_else_is_refused(home, clone) -> None:
     (home / "full").mkdir()
     (home / "full/thesis.tex").touch()

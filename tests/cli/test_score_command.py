@@ -95,22 +95,3 @@ def test_stdin_is_scored_as_a_file_is(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("sys.stdin", stdin("oops\n"))
     with pytest.raises(BridoError, match="stdin line 1"):
         main(["-"])
-
-
-def scored(tmp_path, *arguments):
-    main([*map(str, arguments), "--force", "-o", str(tmp_path / "out.jsonl")])
-    return [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
-
-
-def test_texts_of_other_scripts_are_scored_with_unicode_words_or_said(tmp_path, capsys):
-    row = {"candidates": ["猫在睡觉。狗在叫。", "猫在睡觉。", "今天下雨"]}
-    (tmp_path / "r.jsonl").write_text(json.dumps(row))
-    (plain,) = scored(tmp_path, tmp_path / "r.jsonl")
-    assert plain["scores"] == [0, 0, 0]
-    assert "--tokenizer unicode" in capsys.readouterr().err
-    for combination in ("harmonic_r1_r2", "mean_r1_r2_rlsum"):
-        how = ("--tokenizer", "unicode", "--combination", combination)
-        (found,) = scored(tmp_path, tmp_path / "r.jsonl", *how)
-        assert found["scores"] == score_row(row, 0.0, combination, "unicode")["scores"]
-        assert found["order"][-1] == 2
-        assert "warning" not in capsys.readouterr().err

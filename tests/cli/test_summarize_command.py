@@ -111,21 +111,6 @@ def test_long_documents_are_cut_and_counted(tmp_path, model, capsys):
     assert "max-source-tokens" not in err
 
 
-def test_guidance_and_other_settings(tmp_path, model, capsys):
-    (tmp_path / "a.txt").write_text("\n".join(TEXTS))
-    assert summarize("a.txt", "--model", model, "--device", "cpu", "--guided") == 0
-    guided = [row["summary"] for row in lines(capsys.readouterr().out)]
-    own = Summarizer.load(model, device="cpu", guided=True)
-    ids = [str(number) for number in range(1, 8)]
-    assert guided == [each.text for each in own.summarize(TEXTS, ids)]
-    changes = {"max_length": 5, "num_beams": 1}
-    options = ("--max-length", "5", "--num-beams", "1")
-    assert summarize("a.txt", "--model", model, "--device", "cpu", *options) == 0
-    found = [row["summary"] for row in lines(capsys.readouterr().out)]
-    own = Summarizer.load(model, device="cpu", changes=changes)
-    assert found == [each.text for each in own.summarize(TEXTS)]
-
-
 @contextmanager
 def stopping(error):
     """The error comes when two chunks are there."""

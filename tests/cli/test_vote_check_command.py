@@ -1,11 +1,6 @@
 """`brido vote-check`: what it says of made-up candidates, and of lines it cannot use."""
 
-import json
-
-from standard_input import stdin
-
-from brido.cli.vote_check import check_rows, command
-from brido.utils.commands import invoke
+from brido.cli.vote_check import check_rows
 
 RECORD = {
     "document": "A lorry hit a wall in Ashwick on Monday, police said.",
@@ -28,16 +23,6 @@ def test_the_numbers_by_hand():
     }  # fmt: skip
     found = check_rows([RECORD], alpha=float("inf"))
     assert (found["accuracy"], found["elected_unsupported"]) == (0.0, 1.0)
-
-
-def test_marks_take_the_place_of_the_document(tmp_path, monkeypatch, capsys):
-    # Whole numbers beyond 64 bits too.
-    record = {"candidates": RECORD["candidates"], "unsupported": [2**64, 2**64, 0, 0.5]}
-    monkeypatch.setattr("sys.stdin", stdin(json.dumps(record) + "\n"))
-    invoke(command, ["-"])
-    assert json.loads(capsys.readouterr().out)["accuracy"] == 0.0
-    alike = {"candidates": RECORD["candidates"], "unsupported": [0] * 4}
-    assert check_rows([alike])["accuracy"] is None
 
 
 def test_rows_may_have_different_numbers_of_candidates():

@@ -4,29 +4,9 @@ import json
 
 import pytest
 
-from brido.cli import read, sensitivity
+from brido.cli import read
 from brido.utils.commands import invoke
 from brido.utils.errors import BridoError
-
-DOCUMENTS = [f"In town Ann Lee lent Bo Ek {40 + n} euros. So it was." for n in range(24)]
-ROWS = [{"document": text, "summary": text.split(". ")[0] + "."} for text in DOCUMENTS]
-
-
-def test_the_command_prints_what_a_check_sees(tmp_path, capsys):
-    file = tmp_path / "in.jsonl"
-    file.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
-    invoke(sensitivity.command, ["mentions", str(file)])
-    printed = capsys.readouterr().out
-    cells = {line[:20].strip(): line[20:].split() for line in printed.splitlines() if line}
-    assert cells["swapped names"][:2] == ["0", "%"]
-    assert cells["changed number"][:2] == ["100", "%"]
-    assert cells["called unsupported"][-1] == "24"
-    assert "not swapped names (0 %)" in printed
-    with pytest.raises(BridoError, match="mentions, .*geval"):
-        invoke(sensitivity.command, ["rouge", str(file)])
-    file.write_text(json.dumps(ROWS[0]))
-    with pytest.raises(BridoError, match="two documents"):
-        invoke(sensitivity.command, ["mentions", str(file)])
 
 
 def test_summaries_of_a_run_are_printed_beside_their_documents(finished_run, monkeypatch, capsys):

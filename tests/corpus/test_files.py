@@ -164,21 +164,6 @@ def test_several_summary_columns_are_several_references(tmp_path: Path):
     ]  # fmt: skip
 
 
-def test_documents_of_two_splits_are_counted_and_named(tmp_path: Path, capsys):
-    files = splits(
-        tmp_path,
-        train=[row(i) for i in range(5)],
-        validation=[row(20, document="Text 2 is long."), row(21)],
-        test=[row(30, document="Text 0 is long."), row(31, document="Text 4 is long.")],
-    )
-    corpus(tmp_path, **files)
-    told = [line for line in capsys.readouterr().err.splitlines() if "warning" in line]
-    assert len(told) == 2
-    assert "validation: of 2 documents 1 stand in train too (a20)" in told[0]
-    assert "test: of 2" in told[1]
-    assert "2 stand in train too (a30, a31)" in told[1]
-
-
 @pytest.mark.parametrize("mark", ["NaN", "#N/A", "\\N", " ", ""])
 @pytest.mark.parametrize("named", [{"summary_column": ["summary", "more"]},
                                    {"references_column": "more"}])  # fmt: skip

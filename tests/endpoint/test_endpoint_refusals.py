@@ -54,12 +54,6 @@ def test_what_is_refused_before_anything_is_asked(sections, said):
         assert "generation.big" in message
 
 
-@pytest.mark.parametrize("url", ["http://[::1]:8000/v1", "https://api.example.com", "http://h_1/"])
-def test_an_address_is_taken_and_answers_have_their_place(url):
-    params = check_params(asked(endpoint={"base_url": url}))
-    assert params.runtime.endpoint.store == ".brido/judge/answers.sqlite"
-
-
 MAX_TOKENS = error(
     "unsupported_parameter", type="invalid_request_error", param="max_tokens",
     message="Unsupported parameter: 'max_tokens' is not supported with this model. Use "
@@ -103,12 +97,3 @@ def test_a_server_that_is_away_is_an_error(asking):
         pass
     with pytest.raises(BridoError, match=r"generation\.big: .*server unreachable.*base_url"):
         asking(server, TEXTS, patience_seconds=0.5)
-
-
-def test_a_field_that_is_refused_is_named_with_one_question_too(asking):
-    respond = {"respond": lambda body: (400, MAX_TOKENS)}
-    with BadEndpoint(**respond) as server, asking.client(server) as client:
-        client.ask(asking.plan(client, TEXTS[:1]))
-        assert [*client.report.said] == ["HTTP 400 unsupported_parameter, about max_tokens"]
-        way_out = client.report.way_out("generation.big", client.model.parameters)
-    assert "generation.big.extra_parameters: {max_completion_tokens: 256}" in way_out

@@ -79,28 +79,6 @@ def test_what_is_empty_is_asked_for_again_by_the_next_run_and_both_are_counted(a
         assert client.store.usage(client.model) == (characters, 3 * PAID[0], 3 * PAID[1])
 
 
-def test_an_answer_without_words_that_was_cut_or_refused_is_final(asking):
-    for reason in ("length", "MAX_TOKENS", "content_filter"):
-        with BadEndpoint(respond=lambda body, r=reason: (200, completion("", r))) as server:
-            for _ in range(2):
-                asking(server, [f"What of {reason}?"])
-            assert len(server.requests) == 1
-
-
-def test_a_schema_that_a_server_does_not_know_ends_the_run_with_the_key(asking):
-    served = next(one for one in RESPONSES if "a schema" in one.server)
-    parameters = {"response_format": {"type": "json_schema"}}
-    with answering(served) as server:
-        with pytest.raises(BridoError, match="HTTP 500.* about response_format.*"):
-            asking(server, TEXTS, parameters=parameters, max_attempts=2)
-        assert len(server.requests) <= 2 * len(TEXTS)
-        # One line of the server's words is there for those who ask.
-        with pytest.raises(BridoError, match="literal_error"):
-            asking(
-                server, TEXTS, parameters={"response_format": {}}, show_content=True, max_attempts=1
-            )
-
-
 def test_an_answer_as_long_as_its_limit_was_cut_whatever_the_server_says(asking):
     with BadEndpoint(tokens=(20, 64)) as server:
         for limit, ended in ((64, False), (65, True)):

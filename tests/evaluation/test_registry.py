@@ -11,10 +11,9 @@ import pytest
 from ruamel.yaml import YAML
 
 from brido.evaluation import Column, Evaluation, Inputs, Metric
-from brido.evaluation.registry import all_metrics, find_metric
+from brido.evaluation.registry import all_metrics
 from brido.evaluation.settings import EvaluationSettings
-from brido.report.display import display, metric_label
-from brido.utils.errors import ArgumentError, BridoError
+from brido.utils.errors import ArgumentError
 
 ROOT = Path(__file__).parents[2]
 INPUTS = Inputs(["a", "b"], ["x", "y"], ["x", "y"], [["x"], ["y"]])
@@ -60,17 +59,6 @@ def test_means_count_only_what_was_measured():
     assert means["good"] == 2.5
     assert math.isnan(means["bad"])
     assert Evaluation([], [], {}).means() == {}
-
-
-def test_a_metric_is_found_and_shown_under_its_name_alone():
-    with pytest.raises(BridoError, match="no metric 'rouge2'; there are rouge, mentions"):
-        find_metric("rouge2")
-    assert metric_label("mentions") == find_metric("mentions").label == "Mentions"
-    assert metric_label("toy") == "toy"
-    shown = display("gone", "some_number")
-    assert (shown.heading, shown.better, shown.text(0.5)) == ("some number", "neither", "0.50")
-    known = display("mentions", "unsupported")
-    assert (known.heading, known.better, known.text(0.5)) == ("unsupported %", "lower", "50.0")
 
 
 def test_every_metric_has_a_section_and_every_section_a_metric():

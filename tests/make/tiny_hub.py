@@ -28,8 +28,6 @@ from transformers import (
     PreTrainedModel,
     Qwen3Config,
     Qwen3ForCausalLM,
-    T5Config,
-    T5ForConditionalGeneration,
 )
 
 from brido import world
@@ -219,19 +217,3 @@ def _pegasus(folder: Path) -> PreTrainedModel:
         **_SIZES,
     )
     return _with_bias(PegasusForConditionalGeneration(config))
-
-
-def t5(folder: Path) -> Path:
-    """A T5 as published ones are: sentencepiece, tied embeddings, the pad token begins."""
-    folder.mkdir(parents=True)
-    _sentencepiece(folder / "spiece.model", pad_id=0, eos_id=1, unk_id=2, bos_id=-1)
-    settings = {"model_max_length": 512, "tokenizer_class": "T5Tokenizer", "extra_ids": 100}
-    (folder / "tokenizer_config.json").write_text(json.dumps(settings))
-    config = T5Config(
-        vocab_size=400, d_model=16, d_kv=8, d_ff=16, num_layers=1, num_heads=2,
-        decoder_start_token_id=0, pad_token_id=0, eos_token_id=1,
-    )  # fmt: skip
-    generation = {"decoder_start_token_id": 0, "pad_token_id": 0, "eos_token_id": 1}
-    T5ForConditionalGeneration(config).save_pretrained(folder)
-    (folder / "generation_config.json").write_text(json.dumps(generation))
-    return folder

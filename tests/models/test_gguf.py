@@ -15,8 +15,7 @@ from tiny_chat import CHATML, chat_tokenizer, tiny_llama
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from brido.cli.init.model import find_model
-from brido.models.checkpoint import load_checkpoint, save, store_checkpoint
-from brido.models.tokens import end_tokens
+from brido.models.checkpoint import save, store_checkpoint
 from brido.utils.errors import BridoError
 
 
@@ -110,34 +109,6 @@ def test_an_adapter_is_merged(made, adapter, tmp_path):
     torch.testing.assert_close(model(torch.arange(9)[None]).logits, expected, rtol=1e-4, atol=1e-4)
     assert not list((tmp_path / "base").glob("adapter*"))
     assert json.loads((tmp_path / "base" / "source.json").read_text())["adapter"] == str(adapter)
-
-
-def test_the_tokenizer_beside_an_adapter_is_used(made, adapter, tmp_path, capsys):
-    """A base model has no template; what taught it to chat has one, and an end of its own."""
-    base = shutil.copytree(made / "folder", tmp_path / "untaught")
-    chat_tokenizer(None).save_pretrained(base)
-    (base / "chat_template.jinja").unlink()
-    taught = chat_tokenizer()
-    taught.eos_token = "<|end|>"
-    taught.save_pretrained(adapter)
-    store_checkpoint(str(base), None, tmp_path / "stored", "c", str(adapter))
-    model, tokenizer = load_checkpoint(tmp_path / "stored", torch.float32)
-    assert (tokenizer.chat_template, tokenizer.eos_token) == (CHATML, "<|end|>")
-    assert tokenizer.eos_token_id in end_tokens(model)
-    assert "warning" not in capsys.readouterr().err
-    taught.add_tokens(["<|vision|>"])
-    taught.save_pretrained(adapter)
-    store_checkpoint(str(base), None, tmp_path / "stored", "c", str(adapter))
-    assert load_checkpoint(tmp_path / "stored", torch.float32)[1].chat_template is None
-    assert "knows other tokens than its base" in capsys.readouterr().err
-    (adapter / "tokenizer.json").write_text("{")
-    assert "c.adapter: the tokenizer in" in refused(base, adapter).replace("checkpoints.base", "c")
-
-
-def change(adapter, **changes):
-    """Write other settings of an adapter."""
-    file = adapter / "adapter_config.json"
-    file.write_text(json.dumps(json.loads(file.read_text()) | changes))
 
 
 def test_an_adapter_whose_files_cannot_be_used(made, adapter, tmp_path):

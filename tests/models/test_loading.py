@@ -6,11 +6,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from tiny_models import tiny_bart, word_tokenizer
-from transformers import AutoTokenizer
-
-from brido.models.checkpoint import save
-from brido.models.loading import pretrained
 
 ROOT = Path(__file__).parents[2]
 EVIL = "import pathlib; pathlib.Path({target!r}).touch()\n"
@@ -44,14 +39,6 @@ def test_a_yes_on_the_terminal_changes_nothing(evil):
     assert "[y/N]" not in done.stdout + done.stderr
     assert not (evil.parent / "it ran").exists()
     assert not (evil.parent / "out").exists()
-
-
-def test_the_refusal_leaves_no_trace_in_what_is_saved(tmp_path):
-    save(tiny_bart(), word_tokenizer(), tmp_path / "once")
-    save(tiny_bart(), pretrained(AutoTokenizer, tmp_path / "once"), tmp_path / "twice")
-    written = (tmp_path / "twice" / "tokenizer_config.json").read_text()
-    assert "trust" not in written
-    assert "local" not in written
 
 
 def test_nobody_else_loads_a_checkpoint():

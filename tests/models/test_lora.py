@@ -2,13 +2,11 @@
 
 import pytest
 import torch
-from peft import LoraConfig, PeftModel, get_peft_model
+from peft import PeftModel
 from tiny_models import build_model
-from transformers import LlamaConfig, LlamaForCausalLM
 
-from brido.models.lora import Adapter, merge_adapter
+from brido.models.lora import Adapter
 from brido.models.settings import LoraSettings
-from brido.utils.errors import BridoError
 
 LORA = LoraSettings(rank=2, alpha=4.0)
 
@@ -51,36 +49,3 @@ def test_it_changes_nothing_then_trains_alone_and_merges(family, tmp_path):
     assert model.state_dict().keys() == plain.state_dict().keys()
     loaded = PeftModel.from_pretrained(build_model(family, seed=0), tmp_path / "adapter")
     torch.testing.assert_close(logits(loaded.base_model.model), expected, rtol=1e-5, atol=1e-6)
-
-
-def stored_llama(tokens=64, tied=False):
-    sizes = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1}
-    heads = {"num_attention_heads": 2, "num_key_value_heads": 2, "vocab_size": tokens}
-    torch.manual_seed(0)
-    return LlamaForCausalLM(LlamaConfig(**sizes, **heads, tie_word_embeddings=tied))
-
-
-def written_adapter(folder, base, **settings):
-    """An adapter as PEFT writes it, its weights drawn at random; the adapted model."""
-    adapted = get_peft_model(base, LoraConfig(**{"r": 2} | settings))
-    for name, weight in adapted.named_parameters():
-        if "lora_" in name or "modules_to_save" in name:
-            weight.data.normal_(0, 0.3)
-    brings = settings == SAVED or "auto"
-    adapted.save_pretrained(str(folder), save_embedding_layers=brings)
-    return adapted
-
-
-SAVED = {"target_modules": ["q_proj"]}
-
-
-@pytest.mark.parametrize("changed", ["embed_tokens", "lm_head"])
-def test_a_change_of_one_of_two_that_share_their_weights_is_refused(changed, tmp_path):
-    settings = {"target_modules": ["q_proj", changed]}
-    written_adapter(tmp_path, stored_llama(tied=True), **settings)
-    with pytest.raises(BridoError, match="embeddings and output layer share"):
-        merge_adapter(stored_llama(tied=True), tmp_path, "key")
-    # Alone it is merged.
-    expected = logits(written_adapter(tmp_path / "untied", stored_llama(), **settings))
-    merged = merge_adapter(stored_llama(), tmp_path / "untied", "key")
-    torch.testing.assert_close(logits(merged), expected)

@@ -94,16 +94,5 @@ def test_an_answer_has_the_tokens_that_it_has_in_the_whole_chat(tokenizer_of, te
     assert found == whole[: len(found)]
 
 
-HOSTILE = [
-    "{% macro a() %}{{ b() }}{% endmacro %}{% macro b() %}{{ a() }}{% endmacro %}{{ a() }}",
-    "{{ messages.__class__.__base__.__subclasses__() }}",
-    "{{ 1 / 0 }}",
-    "{% for %}",
-    "{{ raise_exception('no') }}",
-    "{{ messages[-1].content[:5] }}",
-    "{{ messages[-1].content | upper }}",
-]
-
-
 def test_the_day_changes_no_prompt():
     assert "01 January 2025" in TOKENIZER.decode(made(DATED).ids(DOCUMENT))

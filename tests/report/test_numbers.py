@@ -49,14 +49,6 @@ def test_each_system_is_compared_with_base_and_the_tuned_ones_with_the_control(t
     assert (numbers.base, numbers.control) == ("abc", "control")
 
 
-def test_a_system_of_which_nothing_was_measured_has_no_row(tables):
-    rows = [{"id": f"d{place}", "rouge.r1": None, "detail": "{}"} for place in range(4)]
-    schema = evaluation_schema(["rouge.r1"])
-    write_table(tables["reference"], [rows], schema, {"signature": {}})
-    numbers = measure(tables, SETTINGS, "", None, [])
-    assert list(numbers.systems) == ["base", "vote", "control"]
-
-
 def test_headline_json_has_base_what_is_kept_and_the_control_and_numbers_alone(tables):
     numbers = measure(tables, SETTINGS, "abc", "control", ["vote", "control"])
     found = headline(numbers, {"by": "mentions.unsupported", "chosen": "vote"})
@@ -71,13 +63,3 @@ def test_headline_json_has_base_what_is_kept_and_the_control_and_numbers_alone(t
     }  # fmt: skip
     for own in gaps.values():
         assert own["unsupported"]["low"] <= own["unsupported"]["mean"] <= own["unsupported"]["high"]
-
-
-def test_no_row_of_headline_json_is_the_control_twice(tables):
-    numbers = measure(tables, SETTINGS, "abc", "control", ["vote", "control"])
-    found = headline(numbers, {"by": "mentions.unsupported", "chosen": "control"})
-    assert list(found) == ["base", "chosen"]
-    assert list(found["chosen"]) == ["unsupported", "words", "minus_base"]
-    assert list(headline(numbers, {"by": "rouge.r1", "chosen": "base"})["chosen"]) == [
-        "unsupported", "words",
-    ]  # fmt: skip

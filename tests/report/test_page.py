@@ -133,16 +133,3 @@ def test_parts_mark_the_mentions():
     expected = [["Ann", 1, "person"], [", "], ["35", 0, "age"], [", won"]]
     assert parts(text, mentions) == expected
     assert document_json(document())["summaries"]["tuned"]["unsupported"] == 1
-
-
-def test_who_wrote_a_candidate_travels_where_there_is_something_to_tell():
-    plain = document_json(document())
-    assert set(plain["candidates"][0]) == {"parts", "unsupported"}
-    told = document(
-        sources=["big", "base", "base", "big"], voters=[True, True, False, True],
-        eligible=[True, False, False, True],
-    )  # fmt: skip
-    told = document_json(told)["candidates"]
-    assert [(one["source"], one["votes"], one["eligible"]) for one in told] == [
-        ("big", 1, 1), ("base", 1, 0), ("base", 0, 0), ("big", 1, 1),
-    ]  # fmt: skip

@@ -5,7 +5,7 @@ import pytest
 
 from brido.report.metrics import Estimate
 from brido.report.verdict import Measured, verdict, verdict_text
-from brido.report.verdict_table import told_columns, verdict_table
+from brido.report.verdict_table import verdict_table
 
 GOOD, UNSUPPORTED, R1 = ("mentions", "good"), ("mentions", "unsupported"), ("rouge", "r1")
 READ_GOOD = ("minicheck", "good")
@@ -103,35 +103,6 @@ def test_what_training_made_stands_beside_a_kept_system_that_trains_nothing():
     assert "the best that training made" not in " ".join(told(choice(), trained="brio"))
 
 
-def test_the_column_that_decides_comes_first_and_none_stands_twice():
-    assert told_columns(SYSTEMS, R1)[0] == R1
-    assert told_columns(SYSTEMS, R1).count(R1) == 1
-    assert GOOD in told_columns(SYSTEMS, R1)
-    judged = {"base": SYSTEMS["base"] | {"world_judge": {"good": number(0.5)}}}
-    assert GOOD not in told_columns(judged, ("world_judge", "good"))
-
-
-OUT = {"left_out": ["rouge_loss", "length_change"], "words": 12.34}
-
-
-@pytest.mark.parametrize(
-    ("made", "said"),
-    [
-        (choice("base"), "Keep `base`: no other system is better on 120 validation documents"),
-        (choice("base", "brio", "not clearly better"), "Keep `base`: `brio` is not clearly better"),
-        (choice("base", "brio", "few documents", 7), "Keep `base`: 7 validation documents are too"),
-        (
-            choice(control=OUT),
-            "choice.rouge_loss and choice.length_change: `control` (good 74.0 %, ",
-        ),
-        (choice(control=OUT), "12.3 words against base's 20.0)."),
-        (choice(control={"left_out": ["by"]}), "`control` cannot be chosen by mentions"),
-    ],
-)
-def test_who_is_kept_and_why(made, said):
-    assert said in told(made)[0]
-
-
 def few(documents):
     return {"gaps": GAPS | {"brio - base": numbers(good=(0.1, 0.06, 0.14, documents))}}
 
@@ -192,13 +163,6 @@ def test_what_another_check_and_the_control_say(gap, said):
     systems = SYSTEMS | {"brio": SYSTEMS["brio"] | {"minicheck": {"good": number(0.66)}}}
     for line in told(choice(), gaps, systems=systems, measures=READ_GOOD)[2:4]:
         assert line.endswith(f"], {said}.")
-
-
-def test_without_a_control_or_with_it_kept():
-    assert "+tuned.control.scoring.shuffle=true" in told(choice(), control=None)[2]
-    assert "no order did better" in told(choice("control"))[2]
-    assert "was not measured" in told(choice(), {"brio - base": GAPS["brio - base"]})[2]
-    assert "measures nothing of `brio`" in told(choice(), measures=READ_GOOD)[2]
 
 
 @pytest.mark.parametrize(("checked", "warns"), [(0.499, True), (0.5, False)])

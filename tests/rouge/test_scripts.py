@@ -10,10 +10,8 @@ from brido.rouge import rouge_matrix, similarity_matrix
 from brido.utils.text import (
     UnicodeTokenizer,
     seeing_tokenizer,
-    split_sentences,
     words,
 )
-from brido.vote.similarity import sentence_votes
 
 MEASURES = ["rouge1", "rouge2", "rougeL", "rougeLsum"]
 _SPACED = """lorries lorry hitting 0q1 0q0s 00q2ed q12 2024 naïve naïves Straße ﬁn ２０２４ x_y İ Ⅷ
@@ -87,19 +85,6 @@ def test_equal_and_unlike_texts_without_letters_of_ascii_differ():
     found = similarity_matrix(texts, texts[0], "harmonic_r1_r2", tokenizer="unicode")
     assert found[0, 1] == found[0, 3] == 1
     assert found[0, 2] == 0
-
-
-def test_sentences_end_at_the_ends_of_other_scripts_where_asked():
-    text = "这是一。“那是二！”三吗？ यह है। هل هذا؟ Это Dr. Иванов. Да."
-    expected = ["这是一。", "“那是二！”", "三吗？", "यह है।", "هل هذا؟", "Это Dr. Иванов.", "Да."]
-    assert split_sentences(text, any_script=True) == expected
-    # Numbers of the default are rouge_score's, with the sentences that they always had.
-    assert split_sentences("这是一。那是二。") == ["这是一。那是二。"]
-    votes = sentence_votes(
-        [["猫。狗。", "狗。猫。"]], ["猫。"], "mean_r1_r2_rlsum", tokenizer="unicode"
-    )
-    apart = similarity_matrix(["猫", "狗"], "猫", "mean_r1_r2_rlsum", tokenizer="unicode")
-    assert votes[0, 0, 1] == pytest.approx(apart[0, 2])
 
 
 # First sentence of the Universal Declaration of Human Rights.

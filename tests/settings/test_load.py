@@ -4,11 +4,10 @@ import math
 from pathlib import Path
 
 from click.testing import CliRunner
-from test_settings_refusals import BASE, BIG, measured, source
+from test_settings_refusals import BASE, BIG, measured
 
 from brido.cli.config import command
 from brido.models.settings import ReadingSettings
-from brido.search import SamplingSettings, SearchSettings
 from brido.settings.load import check_params, load_params, read_yaml
 from brido.settings.presets import flatten
 from brido.settings.text import that_matter
@@ -52,26 +51,6 @@ def test_the_command_checks_a_whole_file_and_warns_of_equal_systems(tmp_path, mo
     first, _ = done.output.splitlines()
     assert "tuned.again" in first
     assert "tuned.vote" in first
-
-
-def test_what_the_engine_is_asked_for():
-    generation = source(
-        num_candidates=4, keep_every=2, num_beams=8, num_beam_groups=2, length_penalty=0.5
-    )
-    assert check_params(BASE | generation).generation["base"].search() == SearchSettings(
-        num_beams=8,
-        num_beam_groups=2,
-        diversity_penalty=1.0,
-        length_penalty=0.5,
-        max_length=64,
-        early_stopping=True,
-        num_return_sequences=8,
-        count_prompt=False,
-    )
-    generation = source(method="sampling", num_candidates=4, temperature=0.7)
-    assert check_params(BASE | generation).generation["base"].search() == SamplingSettings(
-        temperature=0.7, top_p=0.95, max_length=64, num_return_sequences=4, count_prompt=False
-    )
 
 
 def test_reading_is_the_defaults_with_the_keys_of_a_checkpoint():

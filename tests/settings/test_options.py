@@ -1,6 +1,5 @@
 """Every setting has one text, and files repeat it."""
 
-import json
 import re
 from pathlib import Path
 
@@ -43,25 +42,6 @@ def test_every_key_stands_in_params_or_on_the_page():
     missing = {one.key for one in ALL if not one.key.startswith(others)} - shown
     # A section that may be null is there with its keys.
     assert {key for key in missing if not any(k.startswith(f"{key}.") for k in shown)} == set()
-
-
-def test_the_schema_has_the_same_texts():
-    schema = json.loads(CliRunner().invoke(command, ["--schema"]).output)
-    alpha = schema["$defs"]["ScoringSettings"]["properties"]["alpha"]
-    assert alpha["description"] == next(one.text for one in ALL if one.key == "scoring.alpha")
-
-
-def test_the_command_shows_a_section_a_key_and_what_was_meant():
-    section = CliRunner().invoke(command, ["training.validation"]).output
-    assert "training.validation.every" in section
-    assert "training.seed" not in section
-    assert "generation.*.num_beams" in CliRunner().invoke(command, ["generation.base"]).output
-    for asked, meant in (
-        ("training.validtion", "training.validation"),
-        ("rank", "training.lora.rank"),
-    ):
-        failed = CliRunner().invoke(command, [asked])
-        assert meant in str(failed.exception)
 
 
 def starred(key: str) -> str:

@@ -45,13 +45,3 @@ def test_one_changed_value_is_one_line_of_a_diff(name: str, override: str, tmp_p
         assert line[1:].strip().startswith(f"{key}:")
     # The comment stays where it was.
     assert old.partition("#")[1:] == new.partition("#")[1:]
-
-
-def test_a_key_that_is_not_there_is_added_with_a_plus(tmp_path: Path):
-    lines = changed(ROOT / "params.yaml", tmp_path, "+runtime.endpoint.patience_seconds=60")
-    assert lines == ["+  endpoint:", "+    patience_seconds: 60"]
-
-
-def test_a_shorter_list_loses_its_items_alone(tmp_path: Path):
-    lines = changed(ROOT / "params.yaml", tmp_path, "evaluation.metrics=[rouge,mentions]")
-    assert lines == ["-  - extractiveness", "-  - world_qa", "-  - world_judge"]

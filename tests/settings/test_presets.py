@@ -20,11 +20,9 @@ from brido.settings.presets import (
     preset_names,
     preset_text,
     read_preset,
-    render,
 )
 from brido.settings.text import that_matter
 from brido.utils.commands import invoke
-from brido.utils.sections import Variant
 
 ROOT = Path(__file__).parents[2]
 NAMES = ("xsum", "cnndm")
@@ -124,28 +122,12 @@ def test_a_section_that_names_its_form_replaces_the_whole_section():
     assert merge({"tuned": {"a": {}}}, {"tuned": {"b": {}}}) == {"tuned": {"b": {}}}
 
 
-def test_every_key_that_chooses_a_form_is_known_to_the_merge():
-    forms = set(Variant.__subclasses__())
-    for _ in range(3):
-        forms |= {sub for form in forms for sub in form.__subclasses__()}
-    assert {form.chooser for form in forms if hasattr(form, "chooser")} == set(CHOOSERS)
-
-
 @pytest.mark.parametrize("name", OWN)
 def test_the_text_of_a_preset_has_its_settings_and_their_comments(name: str):
     text = preset_text(name, PRESETS)
     assert YAML(typ="safe").load(text) == read_preset(name, PRESETS)
     assert text.startswith((PRESETS / f"{name}.yaml").read_text().splitlines()[0])
     assert "# Stage train: Eq. 1 and 3" in text
-
-
-def test_small_numbers_and_texts_of_several_lines_are_written_as_people_write_them():
-    text = render(
-        {"a": {"rate": 3e-05, "say": "one: # two\n\nthree"}}, {"a.rate": "why"}, "Top\n\nx"
-    )
-    assert text.startswith("# Top\n#\n# x\n\na:\n  rate: 0.00003")
-    assert "# why" in text
-    assert YAML(typ="safe").load(text) == {"a": {"rate": 3e-05, "say": "one: # two\n\nthree"}}
 
 
 def test_a_preset_mends_a_params_file_that_is_not_yaml(tmp_path, monkeypatch):
@@ -157,11 +139,6 @@ def test_a_preset_mends_a_params_file_that_is_not_yaml(tmp_path, monkeypatch):
         kept = sorted((tmp_path / ".brido").iterdir())
         assert damaged in [path.read_text() for path in kept]
         assert load_params() == Params()
-
-
-def test_an_empty_preset_is_the_default(tmp_path):
-    (tmp_path / "mine.yaml").write_text("# nothing differs\n")
-    assert read_preset("mine", tmp_path) == read_preset(DEFAULT)
 
 
 @pytest.mark.parametrize(

@@ -55,11 +55,3 @@ def test_it_learns_from_a_cleaner_corpus_that_is_in_no_split(learned):
         said = {mention.value for mention in reading.mentions(summary)}
         told += [fact["in_document"] for fact in row["facts"] if fact["value"] in said]
     assert 0.9 < sum(told) / len(told) < 1
-
-
-def test_the_defaults_base_has_no_document_of_a_split():
-    settings = WorldSettings()
-    own = {row["document"] for row in documents(settings, "base", 3000)}
-    assert len(own) == 3000
-    for split in ("train", "validation", "test"):
-        assert not own & {row["document"] for row in documents(settings, split)}

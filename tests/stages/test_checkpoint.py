@@ -4,19 +4,11 @@ import json
 import shutil
 from pathlib import Path
 
-import tiny_hub
 import torch
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, PegasusTokenizer
 
-from brido.candidates.local import Generator
 from brido.models import LanguageModel
-from brido.models.checkpoint import store_checkpoint
 from brido.models.settings import ReadingSettings
-from brido.search import SearchSettings
-from brido.training.batches import Batches, RankedDocument
-from brido.training.loss import ContrastiveLoss
-from brido.training.settings import TrainingSettings
-from brido.work.settings import RuntimeSettings
 
 MODELS = {
     "base": "facebook/bart-large-cnn",
@@ -89,22 +81,6 @@ def test_hub_models_are_stored_as_they_are_and_again_without_a_network(
         assert file.read_bytes() == (second / file.name).read_bytes(), file.name
 
 
-def test_weights_in_folders_of_a_repository_are_passed_over(hub, hub_folder, run_stage, tmp_path):
-    """A trainer pushes its checkpoints too, here in another format than the model itself."""
-    server, address = hub
-    served = Path(shutil.copytree(hub_folder[1] / MODELS["brio"], tmp_path / "served"))
-    assert not list(served.glob("*.safetensors"))
-    shutil.copytree(hub_folder[1] / MODELS["base"], served / "checkpoint-500")
-    server.add("models", "some/trained", served)
-    case = ("some/trained", None, str(tmp_path / "base"))
-    assert attempt(run_stage, tmp_path, [case], HF_ENDPOINT=address) == ["stored"]
-    assert not [line for line in server.requests if "checkpoint-500/" in line]
-    # The cache answers if the hub cannot be reached, without HF_HUB_OFFLINE too.
-    nowhere = {"HF_ENDPOINT": "http://127.0.0.1:9"}
-    again = ("some/trained", None, str(tmp_path / "again"))
-    assert attempt(run_stage, tmp_path, [again], **nowhere) == ["stored"]
-
-
 def test_a_chat_model_is_stored_with_its_output_layer_and_its_template(
     hub, hub_folder, run_stage, tmp_path
 ):
@@ -145,32 +121,3 @@ def test_what_is_wrong_with_a_hub_model_is_said_in_one_sentence(hub, run_stage, 
         assert message.startswith("checkpoints.base"), name
         assert "\n" not in message, name
     assert not (tmp_path / "out").exists()
-
-
-def test_t5_goes_from_a_folder_to_candidates_and_a_loss(tmp_path: Path):
-    torch.manual_seed(0)
-    stored = tmp_path / "stored"
-    store_checkpoint(str(tiny_hub.t5(tmp_path / "model")), None, stored, "checkpoints.base")
-    original = AutoModelForSeq2SeqLM.from_pretrained(tmp_path / "model").state_dict()
-    copy = AutoModelForSeq2SeqLM.from_pretrained(stored)
-    assert all(torch.equal(value, original[name]) for name, value in copy.state_dict().items())
-
-    runtime = RuntimeSettings(batch_tokens=400)
-    generator = Generator(stored, ReadingSettings(max_source_tokens=60), runtime)
-    assert generator.language.model.get_output_embeddings().weight.stride(0) == 1  # by columns
-    search = SearchSettings(num_beams=4, num_beam_groups=4, diversity_penalty=1.0, max_length=12)
-    (document, reference), *_ = tiny_hub.texts()
-    candidates = generator.generate({"a": document}, search).written[0].texts
-    assert len(candidates) == 4
-    assert any(candidates)
-    special = generator.language.tokenizer.all_special_tokens
-    assert not [text for text in candidates if any(token in text for token in special)]
-
-    language = LanguageModel.load(stored, ReadingSettings(max_source_tokens=60))
-    language.model.train()
-    ranked = RankedDocument("a", document, reference, candidates, [4.0, 3.0, 2.0, 1.0])
-    batch = Batches(language, 20).batch([ranked])
-    loss = ContrastiveLoss(language.model, TrainingSettings())(batch, 20, 1).loss
-    loss.backward()
-    assert torch.isfinite(loss)
-    assert all(torch.isfinite(weight.grad).all() for weight in language.model.parameters())

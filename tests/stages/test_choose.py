@@ -129,35 +129,6 @@ def test_base_stays_where_nothing_is_clearly_better(project):
     assert choice["table"][0][1:] == ["base (kept)", "vote", "control (shuffled)"]
 
 
-def test_rouge_and_length_leave_systems_out(project):
-    same_rouge()
-    good(base=30, vote=50, control=40, guided=45)
-    measured("rouge", "vote", r1=[38.9] * DOCUMENTS)
-    path = paths.decoded("guided", "validation")
-    long = [row | {"summary": "w " * 40} for row in read_rows(path, DECODED, "")]
-    write_table(path, [long], DECODED)
-    choice = chosen()
-    assert {name: row["left_out"] for name, row in choice["systems"].items()} == {
-        "base": [], "vote": ["rouge_loss"], "guided": ["length_change"], "control": [],
-    }  # fmt: skip
-    assert choice["chosen"] == "control"
-
-
-def test_another_column_may_decide_and_less_of_it_be_better(project):
-    same_rouge()
-    good(base=30, vote=50, control=40, guided=35)
-    for system, count in {"base": 20, "vote": 30, "control": 5, "guided": 20}.items():
-        values = [1.0] * count + [0.0] * (DOCUMENTS - count)
-        measured("mentions", system, unsupported=values)
-    synthetic_run.write_params(
-        project, variants=VARIANTS, choice={"by": "mentions.unsupported", "among": ["control"]}
-    )
-    choice = chosen()
-    assert (choice["by"], choice["chosen"]) == ("mentions.unsupported", "control")
-    assert list(choice["systems"]) == ["base", "control"]
-    assert "unsupported" in choice["verdict"][1]
-
-
 def made():
     files = [*sorted(paths.CHOSEN.rglob("*")), paths.CHOICE]
     return {str(path): path.read_bytes() for path in files}

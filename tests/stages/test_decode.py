@@ -10,7 +10,7 @@ from small_project import assert_decoded
 from brido.candidates.decoding import search_settings
 from brido.candidates.local import Generator
 from brido.search.settings import DecodingSettings
-from brido.tables import DECODED, read_metadata, read_rows
+from brido.tables import DECODED, read_rows
 from brido.utils.errors import BridoError
 from stages import decode, paths
 
@@ -35,15 +35,6 @@ def test_summaries_are_the_best_of_a_beam_search_with_the_checkpoints_settings(p
     assert [row["id"] for row in validation] == [f"validation-{n}" for n in range(7)]
     assert [row["id"] for row in test] == [f"test-{n}" for n in range(6)]
     assert_decoded(test)
-
-
-def test_an_empty_document_has_an_empty_summary(project, capsys):
-    small_project.write_corpus(project, "test", ["w1 w2", " ", "w3 w4"])
-    _, test = run()
-    assert test[1] == {"id": "test-1", "summary": "", "score": 0.0}
-    assert test[0]["summary"]
-    assert read_metadata(paths.decoded("base", "test"), "")["empty_documents"] == 1
-    assert "decode base test: 3 documents, 1 empty documents" in capsys.readouterr().err
 
 
 def test_a_decoder_only_checkpoint_says_how_many_tokens_it_writes_or_is_refused(tmp_path):

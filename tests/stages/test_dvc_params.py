@@ -21,12 +21,11 @@ from ruamel.yaml import YAML
 
 from brido.settings.params import Params
 from brido.utils.sections import Section
-from brido.vote.settings import ScoringSettings
 
 ROOT = Path(__file__).parents[2]
 STAGES = YAML(typ="safe").load((ROOT / "dvc.yaml").read_text())["stages"]
 
-# What a stage reads and DVC need not know of, with the reason. Every entry is read: a test says so.
+# What a stage reads and DVC need not know of, with the reason.
 _SHOWN = (
     *("checkpoints", "data", "decoding", "documents", "generation", "pairwise", "scoring"),
     "training",
@@ -172,19 +171,3 @@ def missing(name: str) -> list[str]:
 @pytest.mark.parametrize("name", STAGES)
 def test_a_stage_lists_every_key_that_it_reads(name):
     assert missing(name) == []
-
-
-@pytest.mark.parametrize("name", STAGES)
-def test_what_is_listed_or_exempted_is_read(name):
-    read = read_by_stage(name)
-    for key in EXEMPT.get(name, {}):
-        assert any(one == key or one.startswith(f"{key}.") for one in read), key
-    for key in listed(name):
-        assert any(one.startswith(key) for one in read), key
-
-
-def test_a_new_key_of_a_section_makes_stages_incomplete(monkeypatch):
-    field = ScoringSettings.model_fields["unit"]
-    monkeypatch.setitem(ScoringSettings.model_fields, "planted", field)
-    assert missing("elect") == ["scoring.planted"]
-    assert missing("score") == []

@@ -1,6 +1,5 @@
 """Stage generate: the table, what it counts, and what it refuses."""
 
-import json
 import re
 import shutil
 from pathlib import Path
@@ -14,7 +13,7 @@ from brido.candidates import local as generator
 from brido.search import SearchSettings, diverse_beam_search
 from brido.settings.load import load_params
 from brido.tables import CANDIDATES, read_metadata, read_rows, write_table
-from stages import generate, pool
+from stages import generate
 
 FILES = {"method": "files", "checkpoint": "none"}
 TABLES = [Path("data/candidates/base") / f"{split}.parquet" for split in ("train", "validation")]
@@ -63,36 +62,6 @@ def test_candidates_are_every_second_of_the_search(project):
         # Only the search knows who wrote what: it sorts the sequences of all groups together.
         assert train[number]["groups"] == result.groups[0, ::2].tolist()
         assert set(train[number]["groups"]) <= set(range(4))
-
-
-def test_counts_stand_in_the_table_and_are_said(project, capsys):
-    train, _ = run()
-    metadata = read_metadata(TABLES[0], "")
-    distinct = [len(set(row["candidates"])) for row in train]
-    long = sum(len(small_project.document(n).split()) > 18 for n in range(18))
-    assert metadata["documents"] == 18
-    assert metadata["distinct_candidates"] == pytest.approx(sum(distinct) / 18)
-    assert metadata["not_ended"] == sum(row["ended"].count(False) for row in train)
-    assert metadata["truncated_sources"] == long > 0
-    assert metadata["unread_thousandths"] > 0
-    assert metadata["halved_batches"] == 0
-    assert metadata["generation"]["keep_every"] == 2
-    said = capsys.readouterr().err
-    assert f"{long} sources cut to 20 tokens" in said
-    assert "of 4 candidates distinct" in said
-    left = [path for path in Path(".brido/work/generate").rglob("*") if path.is_file()]
-    assert [path.name for path in left] == ["base.lock"]
-
-
-def test_candidates_that_are_no_basis_for_a_vote_are_warned_about(project, capsys):
-    small_project.write_params(project, generation={"max_length": 4}, pool={"too_few": "leave_out"})
-    run()
-    said = capsys.readouterr().err
-    pool.main()
-    found = json.loads(Path("data/pool/counts.json").read_text())["warnings"]
-    (sentence,) = found["train"]
-    assert f"generate base train: warning: {sentence}" in said
-    assert "generation.base cannot support a vote" in sentence
 
 
 @pytest.fixture

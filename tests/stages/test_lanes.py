@@ -63,15 +63,3 @@ def test_the_dearest_stages_are_named(tmp_path, monkeypatch):
     seconds.FILE.write_text("".join(json.dumps(line) + "\n" for line in lines))
     line = seconds.seconds_line()
     assert line == "Seconds a stage: s1 40, s8 8, s7 7, s6 6, s5 5, s4 4; 3 others 5."
-    # `dvc repro` says of no run where it begins: what comes behind a report is of the next one.
-    monkeypatch.setattr(seconds.atexit, "register", lambda note: note())
-    monkeypatch.setattr(seconds.sys, "argv", ["stages/report.py"])
-    seconds.measure()
-    # The tables that are shown behind the report tell of its run.
-    assert list(seconds.stage_seconds())[-1] == "report"
-    monkeypatch.setattr(seconds.sys, "argv", ["stages/train.py"])
-    seconds.measure()
-    # A full disk cuts a line: the report, which is there by then, does not fail over it.
-    with seconds.FILE.open("a") as file:
-        file.write('{"stage": "repo')
-    assert seconds.seconds_line() == "Seconds a stage: train 0; 0 others 0."

@@ -1,6 +1,5 @@
 """Stage report on the finished run: its numbers, what it prints, and whose documents it shows."""
 
-import csv
 import json
 from pathlib import Path
 
@@ -67,26 +66,6 @@ def test_a_run_that_trains_no_order_has_a_choice_a_page_and_no_curves(finished):
     assert heading.startswith("system,update,")
     assert rows == []
     assert report.PAGE.is_file()
-
-
-def test_what_dvc_keeps_and_shows_is_there(read):
-    plan = YAML(typ="safe").load((ROOT / "dvc.yaml").read_text())
-    # With a commit come its page and its card from DVC's cache, and its numbers from Git.
-    assert {"report/index.html", "report/model_card.md"} == {
-        out for out in plan["stages"]["report"]["outs"] if isinstance(out, str)
-    }
-    assert [stage["metrics"] for stage in plan["stages"].values() if "metrics" in stage] == [
-        [{"metrics/headline.json": {"cache": False}}]
-    ]
-    with (paths.METRICS / "curves.csv").open() as stream:
-        rows = list(csv.DictReader(stream))
-    assert list(dict.fromkeys(row["system"] for row in rows)) == list(load_params().tuned)
-    for plot in plan["plots"]:
-        ((name, shown),) = plot.items()
-        assert shown["x"]["metrics/curves.csv"] in rows[0]
-        assert shown["y"] == {"metrics/curves.csv": name}
-        assert name in rows[0]
-        assert (ROOT / f".dvc/plots/{shown['template']}.json").is_file()
 
 
 def test_the_numbers_say_which_base_they_belong_to(read, tmp_path, capsys):

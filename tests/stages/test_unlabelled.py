@@ -64,12 +64,3 @@ def test_from_download_to_the_page(tmp_path: Path, monkeypatch, capsys):
     world = params(tmp_path, data={"source": "world"}, **asks)
     with pytest.raises(BridoError, match=r"scoring\.alpha.*has no reference"):
         score.write_scores(check_params(world), "vote")
-
-
-def test_what_needs_references_is_refused_in_the_settings(tmp_path: Path) -> None:
-    base = {"source": "embedded", "embedded": {"world": None}}
-    changes = {"scoring": {"alpha": 3.0}, "systems": ["reference", "base"]}
-    with pytest.raises(BridoError) as error:
-        check_params(params(tmp_path, checkpoints={"base": base}, **changes))
-    for key in ("systems: remove `reference`", "scoring.alpha: 3", "checkpoints.base.embedded"):
-        assert key in str(error.value)

@@ -28,16 +28,6 @@ def nothing(**sections):
     return raw | {"checkpoints": {**raw["checkpoints"], "base": {"source": "none"}}}
 
 
-def test_the_preset_needs_no_base_for_candidates_and_scores():
-    params = check_params(nothing())
-    assert not params.has_base
-    (sentence,) = [line for line in params.warnings() if "checkpoints.base.source" in line]
-    assert "dvc repro score elect" in sentence
-    whole = check_params(read_preset("endpoint", PRESETS))
-    assert whole.has_base
-    assert list(whole.generation) == ["served"]
-
-
 def test_what_needs_base_is_named_at_once():
     beams = {"method": "diverse_beam", "checkpoint": "base"}
     raw = nothing(tuned={"vote": {}, "clear": {"scoring": {"information": 0.5}}})

@@ -14,7 +14,7 @@ from brido.models.language_model import LanguageModel
 from brido.models.settings import ReadingSettings
 from brido.search import SearchSettings, beam_search, diverse_beam_search
 from brido.settings.load import load_params
-from brido.summarizer import Summarizer, Summary, checked
+from brido.summarizer import Summarizer, checked
 from brido.summarizer.checked import Checking, SummaryCheck
 from brido.summarizer.election import elect
 from brido.summarizer.settings import CheckedSettings
@@ -209,13 +209,6 @@ def test_a_document_keeps_its_own_summary_where_no_candidate_passes():
         assert (one.text, one.score, one.passes, one.replaced) == (CUT, -1.0, False, False)
 
 
-def test_the_first_of_equal_candidates_is_taken():
-    (one,) = check(
-        [CUT], Candidates("Ann Lee came home.", "Ann Lee went home.", "Ann Lee came home.")
-    )
-    assert one.text == "Ann Lee came home."
-
-
 def test_what_the_settings_ask_for():
     assert CheckedSettings().support == MentionsSupport(checker="mentions")
     model = {"model": "some/model", "revision": "1a"}
@@ -245,13 +238,3 @@ def test_checked_and_candidates_are_refused_together(project):
     assert voting.summarize(["w1 w2"])[0].passes is None
     with pytest.raises(BridoError, match="checked"):
         voting.summarize(["w1 w2"], checked=True)
-
-
-def test_a_blank_document_is_not_checked(project, monkeypatch):
-    project({})
-    small_project.write_corpus(paths.DATA.parent, "test", ["w1 w2", " "])
-    rows = decoded(monkeypatch)
-    assert rows[1]["summary"] == ""
-    folder = paths.checkpoint("base")
-    write_usage(folder, usage())
-    assert Summarizer.load(folder, device="cpu").summarize([" "]) == [Summary("")]

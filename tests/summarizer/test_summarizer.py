@@ -4,7 +4,6 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations
 
-import numpy as np
 import pytest
 import small_project
 import torch
@@ -18,7 +17,7 @@ from brido.search.settings import GuidanceSettings
 from brido.summarizer import Summarizer, Summary
 from brido.summarizer.election import elect
 from brido.summarizer.usage import Usage, write_usage
-from brido.summarizer.writer import Named, Writing, chunks
+from brido.summarizer.writer import Named, chunks
 from brido.tables import CORPUS, DECODED, read_rows
 from brido.utils.errors import BridoError
 from brido.work.settings import RuntimeSettings
@@ -89,11 +88,6 @@ def test_the_log_probability_is_the_models_own(folder, penalty):
     assert 1 < len(each) < 7  # the end is not forced
     assert found.log_probability == pytest.approx(float(each[1:].sum() / len(each)), abs=1e-5)
     assert found.as_row()["log_probability"] == round(found.log_probability, 4)
-
-
-def test_turns_of_a_dialogue_stay_on_lines_of_their_own():
-    read = Writing(SearchSettings(), lowercase=True).read
-    assert read(" Ann:  w1 \r\n\n Bob: w2\n") == "ann: w1\nbob: w2"
 
 
 def test_unsupported_mentions_have_their_places(monkeypatch, folder):
@@ -170,13 +164,6 @@ def test_a_candidate_that_did_not_end_or_is_empty_has_no_vote():
     assert agreement > 0.25
 
 
-def test_guidance_needs_enough_different_documents(folder):
-    own = Summarizer.load(folder, device="cpu", guided=True)
-    with pytest.raises(BridoError, match="guidance needs 4 other"):
-        own.summarize(["w1 w2", "w3 w4", "w3  w4"])
-    assert len(own.summarize(TEXTS[:5])) == 5
-
-
 def test_threads_share_a_summarizer(summarizer, monkeypatch):
     """One at a time writes: no two are inside the model, and nobody gets another's texts."""
     alone = [summarizer.summarize([text])[0] for text in TEXTS]
@@ -216,14 +203,6 @@ REFUSED = [
 def test_what_is_refused(summarizer, folder, call, named):
     with pytest.raises(BridoError, match=named):
         call(summarizer, folder)
-
-
-def test_numbers_of_numpy_are_numbers(folder):
-    own = Summarizer.load(
-        folder, device="cpu", candidates=np.int64(3), changes={"max_length": np.int64(8)}
-    )
-    assert own.usage.decoding.max_length == 8
-    assert own.summarize(["w1 w2"])[0].agreement is not None
 
 
 def test_chunks_are_the_units_of_stage_decode():

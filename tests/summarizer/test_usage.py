@@ -4,7 +4,7 @@ import json
 
 import pytest
 import small_project
-from transformers import AutoModelForSeq2SeqLM, BertConfig, EncoderDecoderConfig
+from transformers import AutoModelForSeq2SeqLM
 
 from brido.models.settings import ReadingSettings
 from brido.search.settings import DecodingSettings, GuidanceSettings
@@ -86,49 +86,6 @@ def test_a_strangers_prompt_has_nothing_of_a_template_but_the_document(folder, p
         read_usage(folder)
 
 
-def test_a_model_without_the_file_has_defaults_that_options_change(folder):
-    assert read_usage(folder) is None
-    # The model has 40 positions.
-    assert usage_in(folder).reading.max_source_tokens == 40
-    usage = usage_in(folder, {"max_source_tokens": 12, "num_beams": 2, "prompt": None})
-    assert (usage.reading.max_source_tokens, usage.decoding.num_beams) == (12, 2)
-    search = writing_of(folder, usage).search
-    assert (search.num_beams, search.max_length, search.returned) == (2, 15, 1)
-
-
-def test_a_model_of_two_reads_what_its_encoder_can(tmp_path):
-    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
-    parts = [BertConfig(**sizes, max_position_embeddings=each) for each in (16, 12)]
-    EncoderDecoderConfig.from_encoder_decoder_configs(*parts).save_pretrained(tmp_path)
-    assert usage_in(tmp_path).reading.max_source_tokens == 16
-
-
-def test_a_models_type_says_that_it_has_an_encoder(folder):
-    """Behind a prompt, max_length would count the prompt too."""
-    path = folder / "config.json"
-    config = json.loads(path.read_text())
-    del config["is_encoder_decoder"]
-    path.write_text(json.dumps(config))
-    search = writing_of(folder, Usage()).search
-    assert (search.max_length, search.min_length) == (15, 0)
-
-
-def test_guidance_is_the_models_unless_a_caller_says_otherwise(folder):
-    own = GuidanceSettings(others=2)
-    with_it, without = Usage(guidance=own), Usage()
-    assert writing_of(folder, with_it).guidance == own
-    assert writing_of(folder, with_it, guided=True).guidance == own
-    assert writing_of(folder, with_it, guided=False).guidance is None
-    assert writing_of(folder, without).guidance is None
-    assert writing_of(folder, without, guided=True).guidance == GuidanceSettings()
-
-
-def test_candidates_are_diverse_beams(folder):
-    search = writing_of(folder, Usage(), candidates=6).search
-    assert (search.num_beams, search.num_beam_groups, search.returned) == (6, 6, 6)
-    assert (search.diversity_penalty, search.max_length) == (1.0, 15)
-
-
 REFUSED = [
     (lambda folder: writing_of(folder, Usage(), guided="no"), "guided"),
     (lambda folder: usage_in(folder / "nowhere"), "no such folder"),
@@ -147,12 +104,3 @@ REFUSED = [
 def test_what_is_refused(folder, call, named):
     with pytest.raises(BridoError, match=named):
         call(folder)
-
-
-def test_a_decoder_only_model_without_a_length_asks_for_one(folder):
-    (folder / "config.json").write_text('{"model_type": "llama", "max_position_embeddings": 64}')
-    (folder / "generation_config.json").unlink()
-    assert usage_in(folder).reading.max_source_tokens == 32
-    with pytest.raises(BridoError, match="--max-length"):
-        writing_of(folder, usage_in(folder))
-    assert writing_of(folder, usage_in(folder, {"max_length": 9})).search.max_length == 9

@@ -1,15 +1,14 @@
 """Training from scratch: tokenizers that give texts back, a model that starts out copying, and a
 checkpoint like any other."""
 
-import json
 import random
 
 import pytest
 import torch
-from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+from transformers import AutoModelForSeq2SeqLM
 
 from brido.corpus.settings import WorldSettings
-from brido.models.embedded import BOS, EOS, PAD, build_model, learn_tokenizer, tokenizer_of
+from brido.models.embedded import EOS, PAD, build_model, learn_tokenizer, tokenizer_of
 from brido.models.settings import EmbeddedSettings
 from brido.models.tokens import padded
 from brido.training.pretraining import encode, epoch_batches, train_embedded
@@ -32,32 +31,6 @@ def run(pairs, folder, settings=SMALL):
     (folder / "model").mkdir(parents=True)
     work, runtime = folder / "work" / "run", RuntimeSettings(device="cpu")
     return train_embedded("base", pairs, settings, runtime, work, folder / "model")
-
-
-@pytest.fixture(scope="module")
-def trained(pairs, tmp_path_factory):
-    torch.set_num_threads(1)
-    folder = tmp_path_factory.mktemp("tiny")
-    found = run(pairs, folder)
-    return folder / "model", found
-
-
-def test_it_is_a_checkpoint_like_any_other(trained, pairs):
-    folder, found = trained
-    model = AutoModelForSeq2SeqLM.from_pretrained(folder, dtype=torch.float32)
-    tokenizer = AutoTokenizer.from_pretrained(folder)
-    assert model.config.model_type == "bart"
-    assert model.config.vocab_size == len(tokenizer) == found["vocabulary"]
-    settings = json.loads((folder / "generation_config.json").read_text())
-    assert settings["decoder_start_token_id"] == EOS
-    assert settings["forced_bos_token_id"] == BOS
-    assert (settings["num_beams"], settings["max_length"]) == (SMALL.num_beams, 48)
-    inputs = tokenizer([pairs[0][0]], return_tensors="pt")
-    output = model.generate(input_ids=inputs["input_ids"], max_length=10)
-    assert output[0, :2].tolist() == [EOS, BOS]
-    assert (found["pairs"], found["steps"]) == (240, 60)
-    # Guessing every token evenly costs log(vocabulary), about 7.1.
-    assert found["loss"] < 5.6
 
 
 def train_tokenizer(pairs, kind, size, longest):

@@ -11,8 +11,7 @@ from brido.search import SearchSettings
 from brido.stats import bootstrap_interval, means
 from brido.training.loss import contrastive_loss
 from brido.utils.errors import ArgumentError
-from brido.vote.consensus import consensus_scores, eligible_scores, ranking
-from brido.vote.signals import combined
+from brido.vote.consensus import consensus_scores, ranking
 
 MATRIX = np.array([[0, 0.5, 0.25], [0.75, 0, 1.0]])
 NAN, R = math.nan, "harmonic_r1_r2"
@@ -37,20 +36,6 @@ def test_what_converts_is_converted():
     assert means([[1.0, 2.0], [3.0, 4.0]]).tolist() == [2.0, 3.0]
     f, scores = [[-1.0, -0.5, -2.0]], [[0.5, 0.3, 0.1]]
     assert contrastive_loss(f, np.array(scores), 1.0).item() == pytest.approx(0.35)
-
-
-@pytest.mark.parametrize("kind", [
-    list, tuple, np.array, torch.tensor, lambda rows: np.array(rows, np.float16),
-    lambda rows: np.ma.array(rows), lambda rows: [torch.tensor(row) for row in rows],
-])  # fmt: skip
-def test_the_vote_takes_what_numpy_takes(kind):
-    matrix = [[0.0, 0.5, 0.25], [0.75, 0.0, 1.0]]
-    assert consensus_scores(kind(matrix), 0).tolist() == [0.5, 0.75]
-    every = kind([[1.0, 1.0]])
-    found = eligible_scores(np.array([matrix]), 0, "equation", every, every)
-    assert found.tolist() == [[0.5, 0.75]]
-    assert ranking(kind([0.5, 0.75])).tolist() == [1, 0]
-    assert combined(kind([0.5, 0.75]), [(0.5, kind([1.0, 1.0]))]).tolist() == [-0.5, 0.5]
 
 
 def test_candidates_in_any_order_cost_the_same():

@@ -75,18 +75,6 @@ def test_a_folder_that_a_killed_process_moved_away_comes_back(tmp_path):
     assert list(tmp_path.iterdir()) == [target]
 
 
-@pytest.mark.parametrize("number", [errno.ENOENT, errno.EIO, errno.ESTALE])
-def test_a_place_that_takes_no_file_is_a_sentence(number, tmp_path, monkeypatch):
-    """As /proc, a drive that was pulled out, a share that went away."""
-
-    def refuse(path):
-        raise OSError(number, os.strerror(number), str(path))
-
-    monkeypatch.setattr(Path, "touch", refuse)
-    with pytest.raises(BridoError, match=rf"result\.json .*{os.strerror(number)}"):
-        write_text(tmp_path / "result.json", "text")
-
-
 def test_a_limit_on_files_is_a_sentence_and_the_old_file_stays(tmp_path):
     path = tmp_path / "result"
     old, (soft, hard) = "old", resource.getrlimit(resource.RLIMIT_FSIZE)

@@ -60,13 +60,6 @@ def test_public_names_say_what_is_missing(alone):
         assert re.fullmatch(SENTENCE.format("torch|all"), line), name
 
 
-def test_commands_say_what_is_missing(alone, tmp_path):
-    command = [sys.executable, "-m", "brido", "summarize", "lines.jsonl"]
-    done = subprocess.run(command, cwd=tmp_path, env=alone, capture_output=True, text=True)
-    assert done.returncode != 0
-    assert re.fullmatch(f"error: {SENTENCE.format('torch')}\n", done.stderr), done.stderr
-
-
 def test_what_needs_no_extra_runs_without_one(alone, tmp_path):
     lines = '{"document": "a b.", "candidates": ["a b.", "a c.", "d"]}\n'
     (tmp_path / "lines.jsonl").write_text(lines)

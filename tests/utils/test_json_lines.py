@@ -1,11 +1,9 @@
 """What strangers write in JSON: rows that are refused, and what values are."""
 
-import datetime
-
 import pytest
 
 from brido.utils.errors import BridoError
-from brido.utils.json_lines import kind, parse_row
+from brido.utils.json_lines import parse_row
 from brido.utils.outputs import json_line
 
 
@@ -30,15 +28,3 @@ def test_a_row_that_is_refused(line, said):
 def test_bytes_are_no_text_of_a_line():
     with pytest.raises(BridoError, match="bytes"):
         json_line({"picture": b"PNG"})
-
-
-def test_a_whole_pair_is_a_character():
-    assert parse_row('{"a": "\\ud83d\\ude00"}') == {"a": "\U0001f600"}
-
-
-def test_what_a_value_is_in_words():
-    values = ["", True, [], {}, 1, 1.5, None, b"", datetime.date(2024, 1, 2)]
-    assert [kind(value) for value in values] == [
-        "a text", "true or false", "a list", "an object", "a number", "a number", "null",
-        "bytes", "date",
-    ]  # fmt: skip

@@ -1,6 +1,5 @@
 """`import brido` is light, and its names are those of their rooms; commands let threads sleep."""
 
-import os
 import subprocess
 import sys
 
@@ -28,17 +27,3 @@ def test_the_names_are_those_of_their_rooms():
     assert [getattr(brido, name) for name in brido.__all__] == rooms
     with pytest.raises(AttributeError, match="no attribute 'ranks'"):
         _ = brido.ranks
-
-
-@pytest.mark.parametrize("given", [None, "7"])
-@pytest.mark.parametrize("module", ["brido", "stages.needs"])
-def test_the_threads_of_a_command_sleep_unless_the_user_says_otherwise(tmp_path, given, module):
-    (tmp_path / "sitecustomize.py").write_text(
-        "import atexit, os; atexit.register(lambda: print(os.environ.get('GOMP_SPINCOUNT')))"
-    )
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), os.getcwd()])}
-    environment.pop("GOMP_SPINCOUNT", None)
-    environment |= {"GOMP_SPINCOUNT": given} if given else {}
-    command = [sys.executable, "-m", module, "--help"]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, cwd=tmp_path)
-    assert done.stdout.splitlines()[-1] == (given or "1000")

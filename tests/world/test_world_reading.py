@@ -94,18 +94,3 @@ def test_a_broken_sentence_is_read_piece_by_piece():
         ("county", "Avenshire"),
         ("day", "Monday"),
     }
-
-
-def test_another_event_is_recognised():
-    crash = next(
-        row
-        for row in (document(WorldSettings(), "train", i) for i in range(100))
-        if row["facts"][0]["value"] == "crash"
-    )
-    found = read(crash["summary"], "court")
-    assert (found.event, found.well_formed) == ("crash", True)
-
-
-def test_a_mention_without_a_role_has_no_slot():
-    (statement,) = read("Keltech Foods is a name.", "court").statements
-    assert (statement.slot, statement.type) == (None, "organisation")

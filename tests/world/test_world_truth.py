@@ -63,21 +63,6 @@ def test_every_content_word_of_a_reference_is_in_each_body(event):
         assert stems(lead) <= stems(" ".join(body)), (lead, body)
 
 
-def test_a_word_that_no_article_has_is_found():
-    event = next(event for event in event_types() if event.name == "research")
-    invented = "A study of {subject} by {scientist} in {town} has surprised experts."
-    assert lacking(event, [invented]) == {invented: {"surpris", "expert"}}
-    # In one wording of the body alone: an article with another wording lacks it.
-    assert lacking(event, [" that is free to read"])
-
-
-def test_function_words_are_no_values_and_all_are_used():
-    assert reading.mentions(" ".join(sorted(FUNCTION_WORDS | NAMES_OF_TYPES))) == []
-    wordings = [text for event in event_types() for text in wordings_of_references(event)]
-    used = set(re.findall(r"[a-z]+", " ".join(wordings).lower()))
-    assert sorted((FUNCTION_WORDS | NAMES_OF_TYPES) - used) == []
-
-
 def unsaid(row):
     """Stems of the summary that are in no fact's value and not in the document."""
     summary = row["summary"]

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 import spacy
 import torch
-from published_checkers import QAFACTEVAL, PublishedChecker
 from spacy.language import Language
 from spacy.tokens import Doc
 from tokenizers import BertWordPieceTokenizer, ByteLevelBPETokenizer
@@ -136,14 +135,23 @@ def _saved(state: dict[str, torch.Tensor], zipped: bool = True) -> bytes:
     return buffer.getvalue()
 
 
-def _files(published: PublishedChecker, config: dict, given: dict[str, bytes]) -> dict[str, bytes]:
-    """The files of an archive beside its weights, with what its authors' programs wrote there."""
-    written = {
-        "config.json": json.dumps(config | published.config).encode(),
-        "tokenizer_config.json": json.dumps(published.tokenizer).encode(),
-        "special_tokens_map.json": b"{}",
-    }
-    return {name: (given | written).get(name, b"never read") for name in published.files}
+# Tensors that the published files hold, and that the model of today has not.
+OLD_TENSORS = {
+    "answering": ("electra.embeddings.position_ids",),
+    "lerc_quip": (
+        "roberta.embeddings.position_ids",
+        "roberta.pooler.dense.weight",
+        "roberta.pooler.dense.bias",
+    ),
+}
+
+
+def _settings(config: dict) -> dict[str, bytes]:
+    """The settings of an archive, with a path of the machine that wrote them."""
+    tokenizer = {"tokenizer_file": None, "name_or_path": "/home/author/model"}
+    written = {"config.json": config, "tokenizer_config.json": tokenizer}
+    written["special_tokens_map.json"] = {}
+    return {name: json.dumps(content).encode() for name, content in written.items()}
 
 
 def _shape(**more) -> dict:
@@ -176,8 +184,8 @@ def _make_questions(folder: Path) -> BartForConditionalGeneration:
     model.final_logits_bias.normal_()
     state = {f"bart.{key}": value for key, value in model.state_dict().items()}
     del state["bart.lm_head.weight"]
-    files = _files(QAFACTEVAL["questions"], {}, {})
-    _tar(folder / "generation_model.tar.gz", {"weights.th": _saved(state), **files})
+    files = {"weights.th": _saved(state), "config.json": b"never read", "vocabulary/.lock": b""}
+    _tar(folder / "generation_model.tar.gz", files)
     return model
 
 
@@ -185,11 +193,12 @@ def _make_answering(folder: Path, scratch: Path) -> ElectraForQuestionAnswering:
     vocabulary = _wordpiece(scratch / "electra")
     config = ElectraConfig(vocab_size=vocabulary, embedding_size=32, **_shape())
     model = _spread(ElectraForQuestionAnswering(config))
-    state, published = dict(model.state_dict()), QAFACTEVAL["answering"]
-    state |= {name: torch.arange(514)[None] for name in published.extra}
-    given = {"vocab.txt": (scratch / "electra" / "vocab.txt").read_bytes()}
+    state = dict(model.state_dict())
+    state |= {name: torch.arange(514)[None] for name in OLD_TENSORS["answering"]}
     files = {"pytorch_model.bin": _saved(state, zipped=False)}
-    files |= _files(published, config.to_dict(), given)
+    settings = {"model_type": "electra", "summary_type": "first", "summary_use_proj": True}
+    files |= _settings(config.to_dict() | settings)
+    files["vocab.txt"] = (scratch / "electra" / "vocab.txt").read_bytes()
     with zipfile.ZipFile(folder / "answering_model.zip", "w") as archive:
         for name, content in files.items():
             archive.writestr(f"model/{name}", content)
@@ -203,10 +212,13 @@ def _make_quip(folder: Path, scratch: Path) -> RobertaForSequenceClassification:
         type_vocab_size=1, **_shape(),
     )  # fmt: skip
     model = _spread(RobertaForSequenceClassification(config))
-    published, names = QAFACTEVAL["lerc_quip"], ("vocab.json", "merges.txt")
-    state = dict(model.state_dict()) | {name: torch.arange(514.0)[None] for name in published.extra}
-    given = {name: (scratch / "roberta" / name).read_bytes() for name in names}
-    files = {"pytorch_model.bin": _saved(state)} | _files(published, config.to_dict(), given)
+    old = OLD_TENSORS["lerc_quip"]
+    state = dict(model.state_dict()) | {name: torch.arange(514.0)[None] for name in old}
+    settings = {"gradient_checkpointing": False, "problem_type": "regression"}
+    files = {"pytorch_model.bin": _saved(state)} | _settings(config.to_dict() | settings)
+    files |= {
+        name: (scratch / "roberta" / name).read_bytes() for name in ("vocab.json", "merges.txt")
+    }
     inside = {f"quip-512-mocha/{name}": content for name, content in files.items()}
     _tar(folder / "quip-512-mocha.tar.gz", inside)
     return model

@@ -111,10 +111,3 @@ def test_a_truncated_archive_and_a_place_that_takes_no_folder(published, tmp_pat
         with pytest.raises(BridoError, match=f"{name} cannot be converted"):
             find_models(str(root))
         shutil.copy(published.folder / name, path)
-
-
-def test_hub_without_network_says_how_to_fetch(monkeypatch, tmp_path):
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
-    with pytest.raises(BridoError, match="hf download amritgupta/qafacteval"):
-        find_models("hub")
