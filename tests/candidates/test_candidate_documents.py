@@ -7,9 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from brido.candidates.documents import SplitDocuments, WritingWork, cut_warning, vote_warning
+from brido.candidates.documents import SplitDocuments, WritingWork, cut_warning
 from brido.tables import CORPUS, write_table
-from brido.utils.errors import BridoError
 from brido.work.settings import RuntimeSettings
 
 
@@ -33,12 +32,6 @@ def test_documents_are_read_part_by_part_over_row_groups(tmp_path):
     assert len(pickle.dumps(parts[1])) < 1000, "documents are read where they are needed"
 
 
-def test_repeated_ids_are_named(tmp_path):
-    path = corpus(tmp_path / "train.parquet", ["x", "y", "z"], ["a", "b", "a"])
-    with pytest.raises(BridoError, match="1 ids occur more than once: a"):
-        SplitDocuments(path, None)
-
-
 @pytest.mark.parametrize(
     ("cut", "unread", "read"), [(3, 1500, "85 %"), (10, 9999, "0 %"), (2, 1500, None), (0, 0, None)]
 )
@@ -51,19 +44,6 @@ def test_more_than_one_in_five_cut_documents_are_a_warning(cut, unread, read):
         assert f" {read} " in warning
         assert "reading.default.max_source_tokens" in warning
     assert cut_warning(0, 0, 0, 512) is None
-
-
-@pytest.mark.parametrize(
-    ("numbers", "said"),
-    [
-        ((8, 32, 6, 16), None), ((8, 32, 7, 32), "only 78% ended"), ((8, 8, 0, 8), None),
-        ((8, 32, 0, 15), "only 1.9 of a document are distinct"),
-    ],
-)  # fmt: skip
-def test_candidates_that_cannot_support_a_vote_are_a_warning(numbers, said):
-    warning = vote_warning("own", *numbers)
-    assert (warning is None) == (said is None)
-    assert said is None or (said in warning and "generation.own" in warning)
 
 
 SIZES = st.lists(st.integers(0, 400), min_size=1, max_size=60)

@@ -12,14 +12,11 @@ from brido.checkers.mentions import capitalised_spans, text_mentions
     [
         ("The mayor of Paris met Angela Merkel.", ["Paris", "Angela Merkel"]),
         ("Paris is old.", []),
-        ("Angela Merkel is old.", ["Angela Merkel"]),
         ("The United Nations met.", ["United Nations"]),
-        ("In London it rained.", ["London"]),
         ("He met Anna's friend Tom, Ben and Liz.", ["Anna", "Tom", "Ben", "Liz"]),
         ("Anna, Ben met.", ["Ben"]),
         ("Hello, I'm glad that I came and I’ve met Anna.", ["Anna"]),
         ("I'm here, and Elizabeth I was.", ["Elizabeth I"]),
-        ("nothing here", []),
         ("", []),
     ],
 )
@@ -130,12 +127,9 @@ def test_first_words_that_are_names_elsewhere_are_checked(document, summary, fou
     ("document", "summary", "supported"),
     [
         ("Come at 3:30.", "They meet at 3.30 pm.", True),
-        ("Come at 3.30 p.m. today.", "They meet at 3:30.", True),
         ("Come at 03:30pm.", "They meet at 3.30 pm.", True),
         ("Come at 3 pm.", "They meet at 3pm.", True),
-        ("Come at 3:00.", "They meet at 3pm.", True),
         ("Come at 3:45.", "They meet at 3.30 pm.", False),
-        ("Come at 4pm.", "They meet at 3pm.", False),
         ("It cost 3.30 euros.", "They meet at 3:30.", False),
         ("It cost 3:30.", "It cost 3.30 euros.", False),
     ],

@@ -21,8 +21,6 @@ REFERENCE = "A lorry hit a wall in Ashwick on Monday."
         ("A bus hit a tree in “Colham.”", True),
         ("A bus hit a tree in Colham", False),  # no end
         ("A bus hit hit a tree in Colham.", False),  # a word twice in a row
-        ("A bus hit, hit a tree in Colham.", False),  # a comma between
-        ("A bus hit Tom. Tom lives in Colham.", True),  # two sentences
         ("A a b b a b b a a b a b b.", False),  # few words again and again
         ("a b c d a c b d c a b c.", False),  # 4 of 12 differ, fewer than two in five
         ("a b c d a c e d b c.", True),  # 5 of 10
@@ -31,7 +29,6 @@ REFERENCE = "A lorry hit a wall in Ashwick on Monday."
         ("a b a b c a c a b.", True),  # 3 of 9, too few words for a loop
         ("A bus hahahahaha hit a tree.", False),  # letters five times in a row
         ("A bus hahahaha hit a tree.", True),  # four times
-        ("A bus of 1000000 euros hit a tree.", True),
         ("In the town of a bus in the town.", False),  # three words twice
         ("A bus hit Tom of Colham with Tom.", False),  # a name twice in a sentence
         ("Tom of Colham hit a bus. Tom fled.", True),  # in two
@@ -41,17 +38,10 @@ REFERENCE = "A lorry hit a wall in Ashwick on Monday."
         ("A lorry hit Colham.", False),  # 4 words, less than half of the reference's 9
         (" ".join(f"word{n}" for n in range(19)) + ".", False),  # more than twice
         ("", False),
-        (" \n", False),
     ],
 )
 def test_the_rules_one_by_one(text, whole):
     assert is_whole(text, REFERENCE, None) == whole
-
-
-@pytest.mark.parametrize(("words", "whole"), [(3, False), (4, True), (16, True), (17, False)])
-def test_half_and_twice_the_reference_are_allowed(words, whole):
-    text = " ".join(f"word{n}" for n in range(words)) + "."
-    assert is_whole(text, "A lorry hit a wall in Ashwick today.", None) == whole
 
 
 def test_what_the_reference_does_not_say_is_not_asked():
@@ -103,11 +93,6 @@ def test_copied_trigrams_counted_slowly(document, text):
     assert copied_share(" ".join(document).upper(), " ".join(text)) == pytest.approx(hits / total)
 
 
-def test_copied_words_of_other_scripts():
-    assert copied_share("猫が家で寝ている", "犬が家で") == 1 / 2
-    assert copied_share("यह छोटी बिल्ली है", "छोटी बिल्ली") == 1
-
-
 def test_the_metric_says_good_of_texts_that_are_not_the_worlds():
     texts = [
         "A lorry hit a wall in Ashwick.",  # good
@@ -120,11 +105,3 @@ def test_the_metric_says_good_of_texts_that_are_not_the_worlds():
     assert [row["whole"] for row in found.rows] == [1.0, 1.0, 0.0]
     assert [row["good"] for row in found.rows] == [1.0, 0.0, 0.0]
     assert "half to twice" in found.signature["good"]
-
-
-def test_a_script_without_spaces_has_lengths_too():
-    reference = "東京で三人が死亡した。"
-    document = "昨日、東京で三人が死亡し、警察が原因を調べている。現場は封鎖された。"
-    assert is_whole(reference, reference, None, document)
-    assert not is_whole("東。", reference, None, document)
-    assert not is_whole(document, reference, None, document)

@@ -21,14 +21,12 @@ FAULTS: dict[str, tuple[list[str], dict, list]] = {
         (b'{"texts": []}', "`candidates` is missing.* texts"),
         ({"candidates": 5}, "`candidates` is a number, .* list of texts"),
         ({"candidates": ["a", 1]}, "must be texts: candidate 2 is a number"),
-        ({"candidates": ["a"]}, "at least 2"),
         ({"scores": [1]}, "already has scores"),
         ({"x": [{"y": math.nan}]}, "JSON cannot"),
         *(({"reference": text}, "`reference` must be a text, and not blank")
           for text in (" \u200b", None, 3)),
     ]),
     "vote-check": ([], CANDIDATES, [
-        ({"candidates": ["a"]}, "at least 2"),
         *(({"document": text}, "`document`") for text in (" ", 3)),
         *(({"unsupported": marks}, "`unsupported`")
           for marks in ([1, 2], [1, 2, 3, "4"], [1, 2, 3, -1], 0)),
@@ -36,7 +34,6 @@ FAULTS: dict[str, tuple[list[str], dict, list]] = {
     "evaluate extractiveness": ([], PAIR, [
         ({"document": None}, "`document` is null"),
         ({"document": " "}, "`document` is blank"),
-        ({"summary": 3}, "`summary` is a number"),
         ({"references": "one"}, "`references`"),
         ({}, "id was seen before"),
     ]),
@@ -91,7 +88,6 @@ def test_a_bad_row_is_named_or_left_out(folder: Path, command: str, fault, words
     ("arguments", "words"),
     [
         ("score --alpha -1", "a number from 0"),
-        ("score --alpha x", "--alpha"),
         ("score in.jsonl -o there.jsonl", "is there already"),
         ("score in.jsonl -o out.csv", ".jsonl"),
         ("evaluate rogue in.jsonl", "no metric 'rogue'"),
@@ -99,7 +95,6 @@ def test_a_bad_row_is_named_or_left_out(folder: Path, command: str, fault, words
         ("evaluate rouge in.jsonl --dry-run", "--dry-run: rouge asks no server"),
         ("export-pairs in.jsonl --prompt {document}", "{{ document }}"),
         ("export-model -o there.jsonl", "must be a new folder"),
-        ("scores in.jsonl", "scores"),
         *((f"{command} {name}", words)
           for command in ("score", "vote-check", "evaluate rouge", "export-pairs", "summarize")
           for name, words in (("empty.jsonl", ""), ("missing.jsonl", ""), (".", ""))),

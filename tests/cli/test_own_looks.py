@@ -63,26 +63,6 @@ def test_repeated_ids_are_one_fault_with_a_way_out(tmp_path: Path):
     assert sum(data.documents.values()) == 120
 
 
-def test_bad_rows_are_counted_over_what_is_cut_from_one_file(tmp_path: Path):
-    rows = [{**row, "id": row["fname"]} for row in dialogues(60)]
-    file = write(tmp_path / "a.jsonl", rows)
-    good = look({"train": [file]}, "dialogue", ["summary1"]).files
-    # Two bad rows in a small split: 3 % of all rows, but a larger share of that split.
-    tested = [row.id for row in FilesSource(FilesSettings(**good)).rows("test")][:2]
-    for row in rows:
-        if row["fname"] in tested:
-            row["summary1"] = " "
-    file = write(tmp_path / "a.jsonl", rows)
-    data = look({"train": [file]}, "dialogue", ["summary1"])
-    assert data.bad_share > 0.05
-    assert any("summary is blank: 2" in line for line in data.warnings)
-    for row in rows[:10]:
-        row["summary1"] = None
-    with pytest.raises(BridoError, match="--train: 1[0-2] of 60 rows are bad") as error:
-        look({"train": [write(tmp_path / "a.jsonl", rows)]}, "dialogue", ["summary1"])
-    assert "max_bad_fraction" not in str(error.value)
-
-
 def test_files_may_call_their_columns_otherwise(tmp_path: Path, file):
     rows = [{"key": f"t{n}", "text": f"A talk of {n}.", "gist": f"Talk {n}."} for n in range(30)]
     other = write(tmp_path / "t.jsonl", rows)

@@ -2,7 +2,6 @@
 
 import json
 import math
-from pathlib import Path
 
 import pytest
 from rouge_score.rouge_scorer import RougeScorer
@@ -13,7 +12,6 @@ from brido.utils.commands import invoke
 from brido.utils.errors import BridoError
 from brido.utils.text import one_sentence_a_line
 
-ROOT = Path(__file__).parents[2]
 RECORD = {
     "id": 7,
     "candidates": [

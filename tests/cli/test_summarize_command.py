@@ -96,21 +96,6 @@ def test_columns_of_the_user_stand_before_those_that_are_added(tmp_path, model, 
         assert line["text"] == row["text"]
 
 
-def test_long_documents_are_cut_and_counted(tmp_path, model, capsys):
-    (tmp_path / "a.txt").write_text("w1 w2\n" + "w1 w2 " * 18)
-    assert summarize("a.txt", "--model", model, *SPEED) == 0
-    out, err = capsys.readouterr()
-    assert [row["cut"] for row in lines(out)] == [0.0, 0.5]
-    assert "1 cut" in err
-    assert "1 of 2 documents are longer than 20 tokens" in err
-    assert "75 % of a document is read" in err
-    assert "--max-source-tokens" in err
-    assert summarize("a.txt", "--model", model, *SPEED, "--max-source-tokens", "40") == 0
-    out, err = capsys.readouterr()
-    assert [row["cut"] for row in lines(out)] == [0.0, 0.0]
-    assert "max-source-tokens" not in err
-
-
 @contextmanager
 def stopping(error):
     """The error comes when two chunks are there."""
@@ -208,18 +193,14 @@ def test_a_project_uses_its_choice_or_a_system_that_is_named(tmp_path, capsys):
         (["a.pdf", "--model", "M"], [".jsonl", "--text"]),
         (["blank.jsonl", "--model", "M"], ["2 of 2 rows are bad", "line 1"]),
         (["odd.jsonl", "--model", "M"], ["keys body_text", "--document-column"]),
-        (["a.txt", "--model", "M", "--document-column", "body"], ["body", "document"]),
         (["a.txt", "--model", "M", "--guided"], ["guidance needs 4 other"]),
         (["a.txt", "--model", "M", "--candidates", "4", "--num-beams", "2"], ["--num-beams"]),
         (["a.txt", "--model", "M", "--resume"], ["--output"]),
-        (["a.txt", "--model", "M", "-o", "empty"], ["must end in"]),
-        (["a.txt", "--model", "M", "-o", "s.jsonl.gz"], ["pack"]),
         (["a.txt", "--model", "M", "-o", "blank.jsonl"], ["is there already", "--force"]),
         (["a.txt", "--model", "M", "-o", "a.txt/s.jsonl"], ["cannot be written"]),
         (["a.txt", "--model", "M", "--max-source-tokens", "400"], ["40 positions"]),
         (["a.txt", "--model", "M", "--prompt", "Summarize it."], ["--prompt", "{{ document }}"]),
         (["a.txt", "--model", "M", "--prompt", "\udce9 {{ document }}"], ["--prompt", "UTF-8"]),
-        (["a.txt", "--model", "M", "--batch-tokens", "0"], ["--batch-tokens"]),
     ],
 )
 def test_bad_input_is_one_error(tmp_path, model, capsys, arguments, words):

@@ -49,10 +49,3 @@ def test_rows_of_one_document_are_one_document_in_one_split(tmp_path: Path, caps
     said = capsys.readouterr().err
     assert "rows repeat the document of one before them" in said
     assert "stand in" not in said
-
-
-def test_one_id_of_two_documents_is_still_a_fault(tmp_path: Path) -> None:
-    rows = [{"id": "a", "document": f"Text {n}.", "summary": f"Sum {n}."} for n in range(3)]
-    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    found = FilesSource(FilesSettings(train=str(tmp_path / "a.jsonl"))).documents("train")
-    assert [row.id for row in found] == ["a"] * 3

@@ -93,18 +93,13 @@ BAD_FILES = [
     ("r.parquet", as_parquet(("document", "Gr\u00fc\u00dfe.".encode("latin-1")), ("summary", "S.")),
      "document is bytes, not a text: 1 (r.parquet row 1)"),
     ("r.csv", b"PK\x03\x04 and more", "not text in UTF-8"),
-    ("r.csv", gzip.compress(b"a,b\n", mtime=0), "not text in UTF-8"),
     ("r.csv", "document;summary\n\u00e4;b\n".encode("utf-16-le"), "not text in UTF-8"),
-    ("r.csv", "document,summary\n\u00e4,b\n".encode("utf-16")[:-1], "utf-16"),
     ("r.csv", b"document;summary\na;b;c\n", "contains ';'"),
-    ("r.csv", b"\n;\ndocument;summary\na;b;c\n", "the header has 2"),
     ("r.csv", b"sep=;\ndocument;summary\na;b\n", "only ['sep=', '']"),
-    ("r.csv", "document,summary\n".encode("utf-32"), "not text in UTF-8"),
     ("r.json", b'{\n "document": "T.",\n\n', "one object a line"),
     ("r.json", b'[{"document": "T."', "r.json cannot be read: "),
     ("r.json", b'[{"a": 1, "a": 1}]', "occurs twice"),
     ("r.json", b"[1, 2]", "a JSON object is expected, not a number: 2 (r.json item 1, "),
-    ("r.json", b"[]", "r.json has no rows"),
 ]  # fmt: skip
 
 

@@ -105,19 +105,6 @@ def test_column_names_lower_case_and_further_references(tmp_path: Path):
     ]
 
 
-def test_references_of_a_csv_are_a_json_list_or_one_reference(tmp_path: Path):
-    cells = ['["One.", "Two."]', "Only.", "", "[Noise] One."]
-    rows = [row(number, refs=cell) for number, cell in enumerate(cells)]
-    paths = three(tmp_path, rows, "r.csv", refs=[])
-    found = corpus(tmp_path, **paths, references_column="refs")["train"]
-    assert [item["references"] for item in found] == [
-        ["S 0.", "One.", "Two."],
-        ["S 1.", "Only."],
-        ["S 2."],
-        ["S 3.", "[Noise] One."],
-    ]
-
-
 def test_splits_are_cut_by_a_seeded_hash_that_only_the_id_decides(tmp_path: Path):
     rows = [row(number) for number in range(2000)]
     cut = {"validation_fraction": 0.1, "test_fraction": 0.2}
@@ -162,16 +149,3 @@ def test_several_summary_columns_are_several_references(tmp_path: Path):
     assert [(r["summary"], r["references"]) for r in read] == [
         ("One.", ["One.", "Two."]), ("Eins.", ["Eins."]),
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize("mark", ["NaN", "#N/A", "\\N", " ", ""])
-@pytest.mark.parametrize("named", [{"summary_column": ["summary", "more"]},
-                                   {"references_column": "more"}])  # fmt: skip
-def test_the_mark_of_a_missing_value_is_no_reference(tmp_path: Path, mark: str, named) -> None:
-    rows = ["id,document,summary,more", f"a,T.,One.,{mark}", "b,U.,Eins.,Zwei."]
-    (tmp_path / "a.csv").write_text("\n".join(rows))
-    source = FilesSource(FilesSettings(train=str(tmp_path / "a.csv"), test_fraction=1e-9,
-                                       validation_fraction=1e-9, **named))  # fmt: skip
-    first, second = source.rows("train")
-    assert not first.references
-    assert second.references == ["Zwei."]

@@ -4,7 +4,6 @@ import json
 import logging
 from itertools import pairwise
 
-import bad_endpoint
 import pytest
 from bad_endpoint import TROUBLES, BadEndpoint, plain_answer
 
@@ -122,16 +121,6 @@ def test_a_redirect_is_neither_followed_nor_quoted(asking, monkeypatch):
             asking(server, TEXTS, api_key_env="BIG_KEY", show_content=True)
         assert KEY not in str(error.value)
         assert other.requests == []
-
-
-@pytest.mark.parametrize(("encoding", "answered"), [("IDENTITY", True), ("GZip", False)])
-def test_an_encoding_is_read_in_any_case(asking, monkeypatch, encoding, answered):
-    monkeypatch.setattr(
-        "bad_endpoint.HEADER",
-        bad_endpoint.HEADER[:-4] + b"Content-Encoding: " + encoding.encode() + b"\r\n%s\r\n",
-    )
-    with BadEndpoint() as server:
-        assert bool(asking(server, TEXTS[:1], max_attempts=1)[0]) == answered
 
 
 def test_openais_key_and_account_go_to_openai_alone(asking, monkeypatch):

@@ -9,7 +9,6 @@ from tiny_decoders import build_decoder, build_prompts
 from tiny_models import build_model, build_sources
 
 from brido.search import SearchSettings, diverse_beam_search
-from brido.utils.errors import ArgumentError
 
 FOLDER = str(Path(__file__).parents[2] / "examples" / "group_beam_search")
 BEAMS = {"num_beams": 8, "num_beam_groups": 4, "diversity_penalty": 0.5}
@@ -48,15 +47,6 @@ def test_a_decoder_only_model_keeps_its_prompt():
         found = asked(model, ids, mask, num_return_sequences=2, **length)
         assert torch.equal(found[:, :8], ids.repeat_interleave(2, 0))
         assert torch.equal(found[:, 8:], expected.sequences.flatten(0, 1))
-
-
-def test_what_the_search_does_not_know_is_named():
-    model = build_decoder("llama", 1, 0.5)
-    ids, mask = build_prompts(1, 3, 8, True)
-    with pytest.raises(ArgumentError, match="arguments: top_p"):
-        asked(model, ids, mask, max_new_tokens=4, top_p=0.9)
-    with pytest.raises(ArgumentError, match="arguments: do_sample"):
-        asked(model, ids, mask, max_new_tokens=4, do_sample=True)
 
 
 def test_transformers_asks_before_it_runs_code():

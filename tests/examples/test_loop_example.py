@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -99,7 +100,7 @@ def test_it_runs_as_a_command(tmp_path):
             "--documents", "train.jsonl", "--candidates", "4",
             "--max-source-tokens", "20", "--max-length", "30",
         ],
-        cwd=tmp_path, env=small_project.environment(), capture_output=True, text=True,
+        cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("update") >= 3

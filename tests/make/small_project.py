@@ -1,8 +1,6 @@
 """A folder with a small corpus, a tiny random BART as `base`, and params.yaml, for two stages."""
 
 import json
-import os
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -145,14 +143,3 @@ def assert_decoded(rows: list[dict[str, Any]], **changes: Any) -> None:
         text, score = expected(number, **changes)
         assert row["summary"] == text
         assert row["score"] == pytest.approx(score, rel=1e-5)
-
-
-def environment(**variables: str) -> dict[str, str]:
-    """The environment of a stage's process."""
-    quiet = {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
-    return os.environ | quiet | variables
-
-
-def command(*arguments: str) -> list[str]:
-    """python -m ARGUMENTS."""
-    return [sys.executable, "-m", *arguments]

@@ -38,14 +38,9 @@ def test_the_models_own_prefix_stands_in_front_unless_a_prompt_is_given():
     assert words(language(None, **own), ["w1"]) == ["<s> w30 w1 </s>"]
     assert words(language("{{ document }}", **own), ["w1"]) == ["<s> w1 </s>"]
     assert words(language("w31 {{ document }}", **own), ["w1"]) == ["<s> w31 w1 </s>"]
-    # Strangers write anything; braces are text, and the space that BART's files name is no task's.
-    for other in (
-        {"task_specific_params": {"summarization": {"prefix": 5}}},
-        {"task_specific_params": {"summarization": ["w30"]}},
-        {"task_specific_params": {"translation_en_to_de": {"prefix": "w30 "}}},
-        {"task_specific_params": None, "prefix": "w30 "},
-    ):
-        assert words(language(None, **other), ["w1"]) == ["<s> w1 </s>"]
+    # Strangers write anything; braces are text.
+    other = {"task_specific_params": {"summarization": {"prefix": 5}}}
+    assert words(language(None, **other), ["w1"]) == ["<s> w1 </s>"]
     braces = {"task_specific_params": {"summarization": {"prefix": "{{ w30 }} "}}}
     read = language(None, **braces)
     assert read.read(["w1"]).ids[0].tolist() == read.tokenizer("{{ w30 }} w1").input_ids

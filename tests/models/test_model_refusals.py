@@ -88,7 +88,6 @@ OTHERS = [
     (lambda: sample(BART, IDS, MASK, SAMPLES, UNIFORMS[:, :, 1:]), r"6\], not \[2, 2, 5\]"),
     (lambda: READ.read("the cat"), "documents must be a list of texts, not one text"),
     (lambda: READ.write(["the cat"], None, 8), "texts must be a list of equally many"),
-    (lambda: READ.write([["w1"], ["w2", "w3", "w4"]], None, 4), "equally many"),
     *(
         (lambda k=kind: beam_search(
             build_family(k), *(part.flip(1) for part in family_sources()), BEAMS

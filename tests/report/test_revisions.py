@@ -111,18 +111,3 @@ def test_documents_that_only_one_of_them_has_are_left_out_and_nobody_stands_twic
     documents("Another text", size=20)
     with pytest.raises(BridoError, match="main and workspace have no test document in common"):
         compare(read_revision("main"), read_revision(WORKSPACE), ReportSettings())
-
-
-def test_what_cannot_be_read_says_why(project, tmp_path_factory, monkeypatch):
-    with pytest.raises(BridoError, match="no commit, branch or experiment nowhere"):
-        read_revision("nowhere")
-    with pytest.raises(BridoError, match=r"metrics/choice\.json of main~1 is neither"):
-        read_revision("main~1")
-    for kept in (".dvc/cache", "data"):
-        shutil.rmtree(kept)
-    for name in ("half", WORKSPACE):
-        with pytest.raises(BridoError, match=f"of {name} is neither .* DVC's cache: .*`dvc repro`"):
-            read_revision(name)
-    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
-    with pytest.raises(BridoError, match="no project"):
-        read_revision("main")

@@ -1,9 +1,6 @@
 """What a metric measures as a reward, without a trainer."""
 
-import pytest
-
 from brido.rewards import MetricReward
-from brido.utils.errors import BridoError
 
 TEXTS = ["Ann won in Leeds.", "Ann won in York.", "I'm sorry, I cannot summarize this.", "Ann won"]
 COLUMNS = {"document": ["Ann won in Leeds."] * 4, "reference": ["Ann won in York."] * 3 + [[]]}
@@ -18,9 +15,3 @@ def test_the_reward_is_the_metrics_number_and_lower_is_negative():
     ids = [[5, 2], [5], [2], [2]]
     assert ended(["p"] * 4, TEXTS, ids, **COLUMNS) == [75.0, None, None, None]
     assert (unsupported.__name__, rouge.__name__) == ("mentions.unsupported", "rouge.r1")
-
-
-def test_what_cannot_be_measured_is_refused():
-    for wrong in ("nothing.r1", "rouge.r7", "rouge"):
-        with pytest.raises(BridoError, match="r1|there is no metric"):
-            MetricReward(wrong)

@@ -1,14 +1,11 @@
 """The consensus reward in TRL's own trainers: some steps on a tiny model."""
 
-from pathlib import Path
-
 import pytest
 import torch
 from tiny_chat import END, TEXT_END, WORDS, chat_tokenizer, tiny_llama
 
 from brido.rewards import ConsensusReward
 
-ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.slow
 trl = pytest.importorskip("trl", reason="needs `pip install trl`")
 

@@ -6,10 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 
-from brido.rouge import rouge_matrix, similarity_matrix
+from brido.rouge import rouge_matrix
 from brido.utils.text import (
     UnicodeTokenizer,
-    seeing_tokenizer,
     words,
 )
 
@@ -76,29 +75,3 @@ def test_texts_of_ascii_have_the_numbers_of_the_default(texts):
 )
 def test_words_of_scripts(text, expected):
     assert words(text) == expected.split()
-
-
-def test_equal_and_unlike_texts_without_letters_of_ascii_differ():
-    texts = ["猫在垫子上睡觉。", "猫在垫子上睡觉。", "今天下雨很大。"]
-    default = similarity_matrix(texts, texts[0], "harmonic_r1_r2")
-    assert not default.any()
-    found = similarity_matrix(texts, texts[0], "harmonic_r1_r2", tokenizer="unicode")
-    assert found[0, 1] == found[0, 3] == 1
-    assert found[0, 2] == 0
-
-
-# First sentence of the Universal Declaration of Human Rights.
-@pytest.mark.parametrize(
-    ("text", "tokenizer"),
-    [
-        ("Všichni lidé rodí se svobodní a sobě rovní co do důstojnosti a práv.", "unicode"),
-        ("Wszyscy ludzie rodzą się wolni i równi pod względem swej godności.", "unicode"),
-        ("Bütün insanlar hür, haysiyet ve haklar bakımından eşit doğarlar.", "unicode"),
-        ("Tất cả mọi người sinh ra đều được tự do và bình đẳng về nhân phẩm.", "unicode"),
-        ("Alle Menschen sind frei und gleich an Würde und Rechten geboren.", "rouge_score"),
-        ("Ils doivent agir les uns envers les autres dans un esprit de fraternité.", "rouge_score"),
-        ("Todos los seres humanos nacen libres e iguales en dignidad.", "rouge_score"),
-    ],
-)
-def test_latin_letters_with_accents_are_words_of_unicode(text, tokenizer):
-    assert seeing_tokenizer([text]) == tokenizer

@@ -116,19 +116,6 @@ def test_what_is_written_of_the_best_system(project, capsys):
     assert usage.reading == load_params().reading_of("base")
 
 
-def test_base_stays_where_nothing_is_clearly_better(project):
-    same_rouge()
-    good(base=30, vote=31, control=30, guided=29)
-    choice = chosen()
-    assert (choice["chosen"], choice["best"]) == ("base", "vote")
-    assert weights_of(paths.CHOSEN) == weights_of(paths.checkpoint("base"))
-    assert read_usage(paths.CHOSEN).system == "base"
-    # What training made stands beside it all the same.
-    assert choice["verdict"][3].startswith("`vote` against `control`: good")
-    assert "`base` against `vote`, the best that training made: good" in choice["verdict"][4]
-    assert choice["table"][0][1:] == ["base (kept)", "vote", "control (shuffled)"]
-
-
 def made():
     files = [*sorted(paths.CHOSEN.rglob("*")), paths.CHOICE]
     return {str(path): path.read_bytes() for path in files}

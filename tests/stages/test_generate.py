@@ -1,6 +1,5 @@
 """Stage generate: the table, what it counts, and what it refuses."""
 
-import re
 import shutil
 from pathlib import Path
 
@@ -138,22 +137,6 @@ def test_candidates_from_files(project):
     assert len(validation) == 7
     assert read_metadata(TABLES[0], "")["distinct_candidates"] == 3
     assert not Path(".brido/work/kept").exists(), "a file is read anew"
-
-
-def test_two_processes_make_the_same_bytes(project, capsys):
-    generate.make(load_params(), "base")
-    expected = [path.read_bytes() for path in TABLES]
-    said = capsys.readouterr().err.splitlines()
-    shutil.rmtree("data/candidates")
-    shutil.rmtree(".brido")
-    small_project.write_params(project, runtime={"workers": 2})
-    generate.make(load_params(), "base")
-    assert [path.read_bytes() for path in TABLES] == expected
-    # Progress depends on the machine's speed.
-    progress = re.compile(r"\d+/\d+ documents|/s\b")
-    assert [line for line in capsys.readouterr().err.splitlines() if not progress.search(line)] == [
-        line for line in said if not progress.search(line)
-    ]
 
 
 def test_a_batch_that_does_not_fit_is_halved_and_recorded(project, monkeypatch):

@@ -13,7 +13,6 @@ from brido.utils.errors import BridoError
 from stages import seconds
 
 ROOT = Path(__file__).parents[2]
-BASE = {"checkpoints": {"base": {"source": "embedded"}}}
 
 
 def test_lanes_name_stages_of_dvc_yaml_and_leave_none_of_a_system_out():

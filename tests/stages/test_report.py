@@ -9,12 +9,10 @@ import synthetic_run
 from ruamel.yaml import YAML
 
 from brido.settings.load import load_params
-from brido.tables import DECODED, read_rows, write_table
-from brido.tables.fingerprint import base_of
+from brido.tables import read_rows
 from stages import choose as stage_choose
 from stages import paths, report
 
-ROOT = Path(__file__).parents[2]
 INTERVALS, HEADLINE = paths.METRICS / "intervals.json", paths.METRICS / "headline.json"
 
 
@@ -66,22 +64,6 @@ def test_a_run_that_trains_no_order_has_a_choice_a_page_and_no_curves(finished):
     assert heading.startswith("system,update,")
     assert rows == []
     assert report.PAGE.is_file()
-
-
-def test_the_numbers_say_which_base_they_belong_to(read, tmp_path, capsys):
-    base = kept(INTERVALS)["base"]
-    report.show()
-    assert f"base {base}." in capsys.readouterr().out
-    assert f"base {base}." in report.PAGE.read_text()
-    # Other summaries are another base; another score of the same ones, or another writer, is not.
-    own = paths.decoded("base", "validation")
-    assert base_of(own) == base
-    rows = read_rows(own, DECODED, "")
-    copy = tmp_path / "copy.parquet"
-    write_table(copy, [[{**row, "score": 9.0} for row in rows]], DECODED, {"other": 1})
-    assert base_of(copy) == base
-    write_table(copy, [[{**rows[0], "summary": "Another."}, *rows[1:]]], DECODED)
-    assert base_of(copy) != base
 
 
 def test_the_page_holds_a_seeded_sample_with_the_marks_of_the_metric(read):

@@ -10,9 +10,8 @@ from pool_rows import pooled
 
 from brido.candidates import probability
 from brido.candidates.blocks import blocks
-from brido.checkers.mentions import world_mentions
 from brido.models.checkpoint import load_checkpoint
-from brido.tables import CORPUS, POOL, WORLD_CORPUS, read_metadata, write_table
+from brido.tables import CORPUS, POOL, read_metadata, write_table
 from stages import likelihood, paths, support
 
 DOCUMENT = "Anna Vane paid 1,200 euros in Paris."
@@ -27,14 +26,12 @@ def project(tmp_path, monkeypatch):
     return tmp_path
 
 
-def write(ids, with_candidates, facts=None):
+def write(ids, with_candidates):
     """A corpus of `ids`, and candidates of some of them."""
     corpus = [
         {"id": name, "document": DOCUMENT, "summary": "s", "references": ["s"]} for name in ids
     ]
-    if facts is not None:
-        corpus = [row | {"facts": facts} for row in corpus]
-    write_table(paths.corpus("validation"), [corpus], CORPUS if facts is None else WORLD_CORPUS)
+    write_table(paths.corpus("validation"), [corpus], CORPUS)
     candidates = [pooled(name, TEXTS) for name in with_candidates]
     write_table(paths.pool("validation"), [candidates], POOL)
 
@@ -56,16 +53,6 @@ def test_without_an_order_that_asks_there_is_no_table_and_dvc_has_something_to_k
     for stage, path in ((support, paths.support("x")), (likelihood, paths.likelihood("x"))):
         stage.main()
         assert [file.name for file in path.parent.iterdir()] == ["README"]
-
-
-def test_on_the_world_the_facts_judge(project):
-    facts = [{"slot": "place", "type": "town", "value": "Ashwick", "in_document": True}]
-    write(["a"], ["a"], facts)
-    support.main()
-    (row,) = pq.read_table(paths.support("validation")).to_pylist()
-    wanted = [sum(not each[2] for each in world_mentions(text, facts)) for text in TEXTS]
-    assert row["unsupported"] == wanted
-    assert read_metadata(paths.support("validation"), "")["judge"] == "facts of the world"
 
 
 TEXTS_SCORED = ["w1 w2 w3", "w4", "", "w1 w2 w3 w9 w8 w7"]

@@ -20,7 +20,6 @@ from brido.summarizer.election import elect
 from brido.summarizer.settings import CheckedSettings
 from brido.summarizer.usage import read_usage, usage_of, write_usage
 from brido.tables import CORPUS, DECODED, read_metadata, read_rows
-from brido.utils.errors import BridoError
 from brido.work.settings import RuntimeSettings
 from stages import paths, vary
 
@@ -228,13 +227,3 @@ def test_what_the_settings_ask_for():
     assert found == samples.model_copy(update={"num_candidates": 5})
     default = CheckedSettings().source(None, 9)
     assert (default.num_beam_groups, default.max_length) == (16, 9)
-
-
-def test_checked_and_candidates_are_refused_together(project):
-    project({})
-    folder = paths.checkpoint("base")
-    write_usage(folder, usage())
-    voting = Summarizer.load(folder, device="cpu", candidates=4)
-    assert voting.summarize(["w1 w2"])[0].passes is None
-    with pytest.raises(BridoError, match="checked"):
-        voting.summarize(["w1 w2"], checked=True)

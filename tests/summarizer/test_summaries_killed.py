@@ -1,16 +1,54 @@
 """Killed at ten moments, `brido summarize --resume` ends in the bytes of one that was not."""
 
 import json
+import os
 import random
+import signal
+import sys
+import time
+from pathlib import Path
 
 import pytest
 import small_project
-from killed_summaries import end, kill_when, start
 
+from brido.cli.main import main
 from brido.models.settings import ReadingSettings
 from brido.summarizer.usage import Usage, write_usage
+from brido.utils.errors import run_command
 
 DOCUMENTS, KILLS = 240, 10
+
+
+def start(arguments: list[str]) -> int:
+    """Start the command in a process of its own; returns its number."""
+    process = os.fork()
+    if process:
+        return process
+    sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - until the process ends
+    try:
+        run_command(lambda: main(["summarize", *arguments]))
+    except SystemExit as end:
+        os._exit(int(end.code or 0))
+    os._exit(0)
+
+
+def kill_when(process: int, path: Path, size: int, seconds: float = 60.0) -> bool:
+    """Kill the process when a file has more bytes than `size`; False if it ended before."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        if os.waitpid(process, os.WNOHANG)[0]:
+            return False
+        if path.exists() and path.stat().st_size > size:
+            break
+        time.sleep(0.001)
+    os.kill(process, signal.SIGKILL)
+    os.waitpid(process, 0)
+    return True
+
+
+def end(process: int) -> int:
+    """Wait until the process ends; its exit code."""
+    return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
 
 
 @pytest.mark.parametrize("ways", [[], pytest.param(["--candidates", "8"], marks=pytest.mark.slow)])

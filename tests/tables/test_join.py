@@ -22,7 +22,6 @@ from brido.tables import (
 from brido.tables.fingerprint import content_hash
 from brido.tables.join import (
     SplitTables,
-    num_candidates,
     parts_of,
     read_documents,
 )
@@ -181,14 +180,3 @@ def test_a_list_of_another_length_names_table_id_and_column(tmp_path):
     pq.write_table(pa.Table.from_pylist(rows, schema=loose), tables.pool)
     with pytest.raises(BridoError, match=r"pool.*`candidates` holds a null"):
         list(read_documents(tables, ["candidates"]))
-
-
-def test_the_number_of_candidates(tmp_path):
-    tables = write_split(tmp_path, "abc", "abc")
-    assert num_candidates(tables.pool) == num_candidates(tables.similarity) == N
-    write_table(tables.pool, [[pool_row("a", 0)]], POOL)
-    with pytest.raises(BridoError, match="no candidates"):
-        num_candidates(tables.pool)
-    write_table(tables.pool, [], POOL)
-    with pytest.raises(BridoError, match="no candidates"):
-        num_candidates(tables.pool)

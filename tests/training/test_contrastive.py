@@ -1,7 +1,6 @@
 """Every way to train, on one loop: adapters, elected targets, unlabelled documents, each loss."""
 
 import math
-from collections.abc import Callable
 
 import pyarrow as pa
 import pytest
@@ -12,12 +11,10 @@ from brido.likelihood.likelihood import normalized, sequence_statistics
 from brido.models.lora import Adapter
 from brido.models.settings import LoraSettings
 from brido.training.batches import RankedDocuments
-from brido.training.contrastive import ContrastiveTask
 from brido.training.loss import contrastive_loss, smoothed_cross_entropy
 from brido.training.run import Run
 from brido.training.train import train
 
-MakeTask = Callable[..., ContrastiveTask]
 LORA = LoraSettings(rank=2, alpha=4.0, dropout=0.1)
 
 

@@ -4,7 +4,6 @@ import csv
 import math
 import os
 import signal
-from collections.abc import Callable
 
 import pytest
 import torch
@@ -18,7 +17,6 @@ from brido.training.train import train
 from brido.utils.errors import BridoError
 from brido.utils.signals import Stopped
 
-MakeTask = Callable[..., ContrastiveTask]
 EVERY_UPDATE = {"checkpoint_minutes": 1e-9}
 # Random enough that a wrong random state would show.
 DROPOUT = {"dropout": 0.2}

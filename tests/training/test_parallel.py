@@ -1,7 +1,6 @@
 """Two processes, with the whole model in each or a part of it, train as one process does."""
 
 import csv
-from collections.abc import Callable
 
 import pytest
 import torch
@@ -9,11 +8,9 @@ import transformers
 from training_runs import CONFIGS, LONG, LORA, kill_at, on_two_processes, task_of
 
 from brido.models.lora import Adapter
-from brido.training.contrastive import ContrastiveTask
 from brido.training.train import train
 from brido.utils.errors import BridoError
 
-MakeTask = Callable[..., ContrastiveTask]
 MEASURES = ("loss", "cross_entropy", "contrastive", "gradient_norm", "tau", "rouge")
 OFTEN = {"checkpoint_minutes": 1e-9}
 

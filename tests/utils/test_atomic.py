@@ -3,7 +3,6 @@
 import errno
 import os
 import resource
-import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -140,29 +139,3 @@ def test_files_are_on_the_disk_before_they_have_their_name(tmp_path, monkeypatch
     root = str(temporary)
     assert set(paths[:-1]) == {root, f"{root}/a", f"{root}/inner", f"{root}/inner/b"}
     assert paths[-1] == str(tmp_path)
-
-
-@pytest.mark.parametrize("mask", [0o002, 0o022, 0o077])
-def test_results_have_the_modes_of_the_users_other_files(mask, tmp_path):
-    outside = tmp_path / "outside"
-    outside.write_text("not ours")
-    outside.chmod(0o640)
-    old = os.umask(mask)
-    try:
-        with atomic_folder(tmp_path / "folder") as temporary:
-            (temporary / "inner").mkdir(mode=0o700)
-            (temporary / "inner/secret").write_text("a")
-            (temporary / "inner/secret").chmod(0o600)
-            (temporary / "link").symlink_to(outside)
-            temporary.chmod(0o700)
-        write_text(tmp_path / "file", "a")
-        assert os.umask(mask) == mask  # it is put back
-    finally:
-        os.umask(old)
-    modes = {
-        name: stat.S_IMODE((tmp_path / name).stat().st_mode)
-        for name in ("folder", "folder/inner", "folder/inner/secret", "file", "outside")
-    }
-    folder, file = 0o777 & ~mask, 0o666 & ~mask
-    assert modes == {"folder": folder, "folder/inner": folder, "folder/inner/secret": file,
-                     "file": file, "outside": 0o640}  # fmt: skip

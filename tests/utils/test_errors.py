@@ -8,12 +8,6 @@ import pytest
 from brido.utils.errors import BridoError, parsing, quoted, short, some
 
 
-def test_some_names_the_first_few():
-    assert some(["a", "b"], 2) == "a, b"
-    assert some(["a", "b", "c"], 2) == "a, b, ..."
-    assert some([]) == ""
-
-
 def test_what_a_file_holds_is_escaped_and_cut():
     assert short("id-7") == "id-7"
     assert quoted("id-7") == "'id-7'"

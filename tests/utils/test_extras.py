@@ -9,22 +9,10 @@ import sys
 import pytest
 from alone import environment
 
-from brido.utils.errors import BridoError
-from brido.utils.extras import EXTRAS, MissingExtra, extra
+from brido.utils.extras import EXTRAS
 
 SENTENCE = r"\w+ is not installed, and this part of brido needs it\. .*`pip install \"\.\[({})\]\"`"
 BEYOND = sorted(set().union(*EXTRAS.values()))
-
-
-@pytest.mark.parametrize(
-    ("module", "named"), [("torch", "torch"), ("pydantic", "torch"), ("spacy.tokens", "all")]
-)
-def test_the_smallest_extra_that_brings_a_module_is_named(module, named):
-    with pytest.raises(MissingExtra) as caught, extra():
-        raise ModuleNotFoundError(f"No module named {module!r}", name=module)
-    assert isinstance(caught.value, ImportError)
-    assert isinstance(caught.value, BridoError)
-    assert str(caught.value).endswith(f'pip install ".[{named}]"`')
 
 
 # What is imported or called without any extra.

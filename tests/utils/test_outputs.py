@@ -61,7 +61,7 @@ def test_a_file_that_is_there_is_replaced_with_force_alone(command, folder):
     (folder / "out.jsonl").write_text("mine")
     assert "--force" in refused(*arguments, "-o", "out.jsonl")
     assert (folder / "out.jsonl").read_text() == "mine"
-    if command != "summarize":  # which needs a model: tests/cli/test_summarize_output.py
+    if command != "summarize":  # which needs a model: tests/cli/test_summarize_command.py
         assert run(*arguments, "-o", "out.jsonl", "--force").exit_code == 0
         found = (folder / "out.jsonl").read_text()
         assert len(found.splitlines()) == content.count("\n")

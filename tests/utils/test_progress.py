@@ -2,7 +2,6 @@
 
 import errno
 import os
-import subprocess
 import sys
 
 import pytest
@@ -21,17 +20,6 @@ def test_a_terminal_has_a_bar_and_messages_stand_above_it(capfd, monkeypatch):
     assert "a line\n" in said
     assert "8/8" in said
     assert "2 found done, loss 0.1" in said
-
-
-def test_a_program_that_imports_brido_hears_its_warnings_and_may_ask_for_the_rest():
-    speak = "from brido.utils.progress import say; say('begun'); say('train: warning: slow')"
-    asked = "import logging; logging.basicConfig(level='INFO', format='%(name)s %(message)s'); "
-    for code, heard in (
-        (speak, "train: warning: slow\n"),
-        (asked + speak, "brido begun\nbrido train: warning: slow\n"),
-    ):
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-        assert (done.stdout, done.stderr) == ("", heard)
 
 
 def raised(error):

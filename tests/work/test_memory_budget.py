@@ -7,7 +7,6 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brido.utils.errors import BridoError
 from brido.work.batches import MemoryBudget, plan_batches
 
 
@@ -49,11 +48,3 @@ def test_a_batch_is_halved_until_it_fits(failure):
     budget.run(list(range(7)), work)
     assert sorted(itertools.chain(*done)) == list(range(7))
     assert (budget.halved, budget.tokens) == (3, 125)
-
-
-def test_a_single_document_that_does_not_fit_is_an_error():
-    def work(numbers):
-        raise MemoryError
-
-    with pytest.raises(BridoError, match="too small for a single document"):
-        MemoryBudget(10).run([0], work)

@@ -8,7 +8,6 @@ from bad_endpoint import BadEndpoint
 from server_responses import error
 from written_marks import clean_answer
 
-from brido.endpoint import DryRun
 from brido.evaluation.geval import METRIC
 from brido.evaluation.geval.criteria import CRITERIA
 from brido.evaluation.geval.prompts import load_prompt
@@ -124,17 +123,6 @@ def test_too_many_missing_marks_are_an_error_that_says_which(judge):
     assert allowed.rows[3] == {**dict.fromkeys(METRIC.names), "valid_answers": 0.0}
     assert allowed.details[3]["answers"][0]["text"] == refusal
     assert allowed.signature["missing_marks"] == {"missing": 4}
-
-
-def test_a_dry_run_asks_nothing_and_tells_calls_tokens_and_cost(judge):
-    with serve() as server:
-        judge(server).score(DOCUMENTS[:2], SUMMARIES[:2])
-        with pytest.raises(DryRun) as forecast:
-            judge(server, {"dry_run": True}).score(DOCUMENTS, SUMMARIES)
-        assert len(server.requests) == 2
-    text = str(forecast.value)
-    assert " 6 (2 more" in text
-    assert f"answer tokens:  about {6 * 40}, at most {6 * 256:,}" in text
 
 
 def test_all_problems_are_named_and_no_secret_is_shown(judge):

@@ -58,8 +58,6 @@ def test_a_users_file_for_one_call_or_for_four(tmp_path):
         # A template of a user's cannot reach into Python, nor do what texts cannot.
         ("{{ summary.__class__.__mro__ }}", "unsafe"),
         ("{% for i in range(10**9) %}{{ summary }}{% endfor %}", "too big"),
-        ("{{ summary / 2 }}", "unsupported operand"),
-        ("{{ summary }}{{ document.nothing.more }}", "no attribute 'nothing'"),
     ],
 )
 def test_prompts_that_cannot_be_used_are_refused(tmp_path, content, message):

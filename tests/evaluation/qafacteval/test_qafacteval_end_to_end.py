@@ -3,11 +3,9 @@
 import pytest
 import torch
 
-from brido.evaluation import Inputs
-from brido.evaluation.qafacteval import METRIC, QAFactEval, QAFactEvalSettings
+from brido.evaluation.qafacteval import QAFactEval
 from brido.evaluation.qafacteval.lerc import Comparison
 from brido.evaluation.qafacteval.overlap import is_kept, token_f1
-from brido.work.settings import RuntimeSettings
 
 DOCUMENTS = [
     "The court in Leeds jailed Ann Smith for three years on Monday. A judge left.",
@@ -76,14 +74,3 @@ def test_real_path_equals_one_by_one(tiny, monkeypatch):
     signature = tiny.signature(rows)
     assert (signature["scorer"], signature["n"]) == ("lerc_quip", 4)
     assert set(signature["models"]) == {"questions", "answering", "lerc_quip"}
-
-
-def test_the_stage_keeps_answers_in_the_work_folder(
-    published, pipeline_folder, tmp_path, monkeypatch
-):
-    monkeypatch.setenv("BRIDO_WORK", str(tmp_path))
-    settings = QAFactEvalSettings(models=str(published.folder), spacy_model=str(pipeline_folder))
-    inputs = Inputs(["a", "b"], DOCUMENTS, SUMMARIES, [[text] for text in SUMMARIES])
-    found = METRIC.measure(inputs, settings, runtime=RuntimeSettings(device="cpu"))
-    assert found.signature["n"] == 2
-    assert (tmp_path / "answers" / "qafacteval.sqlite").is_file()

@@ -135,12 +135,3 @@ def test_positions_are_shifted_behind_the_first(published):
 )
 def test_clean_up(text, expected):
     assert clean_up(text) == expected
-
-
-def test_detokenise_strips_end_tokens_only(generator):
-    ids = generator.tokenizer("Who left", add_special_tokens=False)["input_ids"]
-    mark = generator.tokenizer.convert_tokens_to_ids("</m>")
-    assert generator.detokenise([*ids, 2, 2]) == "Who left"
-    assert generator.detokenise([0, *ids, 2, *ids]) == "<s>Who left</s>Who left"
-    assert generator.detokenise([*ids, mark, *ids]) == "Who left </m> Who left"
-    assert generator.detokenise([2]) == ""
