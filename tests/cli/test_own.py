@@ -1,5 +1,6 @@
 """`brido init`: what it finds in files and models, what it writes, what it refuses."""
 
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
