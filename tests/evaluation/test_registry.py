@@ -2,8 +2,6 @@
 
 import math
 import re
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +15,6 @@ from brido.utils.errors import ArgumentError
 
 ROOT = Path(__file__).parents[2]
 INPUTS = Inputs(["a", "b"], ["x", "y"], ["x", "y"], [["x"], ["y"]])
-HEAVY = ("torch", "transformers", "spacy", "openai", "rouge_score", "nltk", "pandas", "scipy")
 
 
 def toy(rows, details=(None, None)):
@@ -76,16 +73,3 @@ def test_the_documentation_names_every_column(metric):
     (section,) = [text for text in sections if text.lower().startswith(names)]
     missing = [name for name in metric.names if not re.search(rf"\b{name}\b", section)]
     assert missing == []
-
-
-def test_settings_are_read_without_the_libraries_of_metrics():
-    program = f"""
-import sys
-from brido.settings.load import load_params
-load_params()
-print([name for name in {HEAVY} if name in sys.modules])
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert done.stdout.strip() == "[]"

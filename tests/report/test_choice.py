@@ -4,13 +4,11 @@ import math
 from statistics import mean, stdev
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brido.report.choice import Compared, choose
 from brido.report.settings import ChoiceSettings
-from brido.utils.errors import BridoError
 
 FREE = ChoiceSettings(rouge_loss=None, length_change=None)
 nan = math.nan
@@ -138,19 +136,3 @@ def test_a_limit_that_rounding_misses_by_a_hair_is_met():
     how = ChoiceSettings(rouge_loss=0.1, length_change=0.2)
     choice = choose([base, system("new", coins(90), [0.12] * 100, 0.2)], how)
     assert choice.systems["new"]["left_out"] == []
-
-
-def test_what_cannot_be_compared_is_named():
-    base, new = system("base", coins(5, 30)), system("new", coins(9, 30))
-    named = [
-        Compared(one.name, one.quality, one.words, None, [f"{one.name}{n}" for n in range(30)])
-        for one in (base, new)
-    ]
-    for systems, said in (
-        ([new, base], "must be base"),
-        ([base, system("new", coins(9, 29))], r"new and base .*\(29 and 30\).*dvc repro choose"),
-        (named, r"new and base .*dvc repro choose"),
-        ([base, system("new", [nan] * 30)], r"choice\.by .*new"),
-    ):
-        with pytest.raises(BridoError, match=said):
-            choose(systems, FREE)

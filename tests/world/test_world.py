@@ -3,12 +3,10 @@
 import hashlib
 import json
 
-import pyarrow as pa
 import pytest
 
 from brido.corpus.checks import SPLITS
 from brido.corpus.settings import WorldSettings
-from brido.tables import WORLD_CORPUS
 from brido.world import document, documents
 from brido.world.events import event_types
 
@@ -55,13 +53,6 @@ def test_every_document_is_what_was_recorded(settings, texts, facts):
             known = [row["id"], row["facts"]]
             without_wordings.update(json.dumps(known, ensure_ascii=False).encode())
     assert (whole.hexdigest()[:16], without_wordings.hexdigest()[:16]) == (texts, facts)
-
-
-def test_rows_fit_the_corpus_table(rows):
-    table = pa.Table.from_pylist(rows, schema=WORLD_CORPUS)
-    assert table.to_pylist() == rows
-    assert all(row["references"] == [row["summary"]] for row in rows)
-    assert len({row["id"] for row in rows}) == len(rows)
 
 
 def test_most_references_carry_something_unsupported(rows):
