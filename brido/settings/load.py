@@ -13,7 +13,7 @@ from ruamel.yaml.error import MarkedYAMLError
 
 from brido.models.settings import ReadingSettings
 from brido.settings.params import Params
-from brido.utils.atomic import write_text
+from brido.utils.atomic import atomic_file, write_text
 from brido.utils.errors import BridoError, parsing
 from brido.utils.json_lines import kind
 from brido.utils.sections import problems_of
@@ -72,11 +72,12 @@ def replace_params(text: str) -> Path | None:
     Nothing that was kept before is lost: a further file gets a number.
     """
     kept = None
-    if PARAMS_FILE.is_file() and (old := PARAMS_FILE.read_text(encoding="utf-8")) != text:
+    if PARAMS_FILE.is_file() and (old := PARAMS_FILE.read_bytes()) != text.encode():
         kept, number = PREVIOUS, 1
-        while kept.is_file() and kept.read_text(encoding="utf-8") != old:
+        while kept.is_file() and kept.read_bytes() != old:
             number += 1
             kept = PREVIOUS.with_name(f"params.previous-{number}.yaml")
-        write_text(kept, old)
+        with atomic_file(kept) as temporary:
+            temporary.write_bytes(old)
     write_text(PARAMS_FILE, text)
     return kept

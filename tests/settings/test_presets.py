@@ -133,11 +133,11 @@ def test_the_text_of_a_preset_has_its_settings_and_their_comments(name: str):
 def test_a_preset_mends_a_params_file_that_is_not_yaml(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "presets").mkdir()
-    for damaged in ("data: {\n", "- a list\n", ""):
-        (tmp_path / "params.yaml").write_text(damaged)
+    for damaged in (b"data: {\n", b"- a list\n", b"", b"a: \xff\n"):
+        (tmp_path / "params.yaml").write_bytes(damaged)
         invoke(command, ["default"])
         kept = sorted((tmp_path / ".brido").iterdir())
-        assert damaged in [path.read_text() for path in kept]
+        assert damaged in [path.read_bytes() for path in kept]
         assert load_params() == Params()
 
 
