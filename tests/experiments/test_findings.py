@@ -8,7 +8,7 @@ import pytest
 import scipy.stats
 
 from experiments import numbers, replay, tables
-from experiments.rows import make_rows, planned_settings
+from experiments.rows import EVIDENCE, by_run, make_rows, planned_settings, read_rows
 
 ROOT = Path(__file__).parents[2]
 
@@ -39,6 +39,46 @@ def test_the_numbers_of_readme_are_on_the_page_of_results():
     assert [number for number in found if number not in page] == []
 
 
+# What the rules chose in the runs of plan `checking`, by metrics/choice.json of each.
+KEPT = {
+    ("noisy, no phrase", 80): "vote",
+    ("noisy, no phrase", 81): "base",
+    ("noisy, no phrase", 82): "base",
+    ("noisy, all of it", 80): "vote",
+    ("noisy, all of it", 81): "brio",
+}
+
+
+def checking() -> dict[tuple[str, int], dict[str, float]]:
+    """Good test summaries of each run and system, in per cent."""
+    found = {}
+    for run, own in by_run(read_rows(EVIDENCE / "checking.csv")):
+        test = own[own.split == "test"].itertuples()
+        found[run] = {row.system: 100 * numbers.share(row, "good") for row in test}
+        found[run]["kept"] = found[run][KEPT[run]]
+    return found
+
+
+def new_seeds() -> dict[str, list[float]]:
+    """Differences of the runs without a planted phrase."""
+    runs = [good for (setting, _), good in checking().items() if "no phrase" in setting]
+    named = "checked-base checked-vote kept-base vote-base vote-control checked_vote-checked"
+    return {
+        pair: [good[pair.split("-")[0]] - good[pair.split("-")[1]] for good in runs]
+        for pair in named.split()
+    }
+
+
+@pytest.mark.parametrize(
+    ("row", "setting"), [("no phrase", "noisy, no phrase"), ("the phrase", "noisy, all of it")]
+)
+def test_the_table_of_new_seeds_is_its_rows(row, setting):
+    runs = [good for (name, _), good in checking().items() if name == setting]
+    systems = ("base", "kept", "vote", "brio", "control", "checked", "checked_vote")
+    cells = [", ".join(f"{good[system]:.1f}" for good in runs) for system in systems]
+    assert f"| {row} | {' | '.join(cells)} |\n" in tables.PAGE.read_text(encoding="utf-8")
+
+
 def test_the_numbers_of_the_page_s_text_are_in_its_tables_or_computed():
     page = tables.PAGE.read_text(encoding="utf-8")
     rows = "\n".join(line for line in page.splitlines() if line.startswith("|"))
@@ -49,6 +89,7 @@ def test_the_numbers_of_the_page_s_text_are_in_its_tables_or_computed():
         for name in planned_settings()
     ]
     rows += numbers.points(by_regime)
+    rows += "".join(numbers.points(gained) for gained in new_seeds().values())
     # Seed 0 by kind where base invents no Monday: docs/results.md says where these come from.
     # And a run with ATEN_CPU_CAPABILITY=default.
     known = {"88.2", "88.7", "88.0", "69.4", "+18.8", "+22.6"}
