@@ -16,7 +16,7 @@ from own_articles import abstracts, write_jsonl
 
 # Commands that cannot succeed without internet, or before a run is committed: what they must say.
 CANNOT = {
-    "brido diff": "is not in DVC's cache",
+    "brido diff": "in DVC's cache",
     "qafacteval]'": "spacy_model: the spaCy pipeline 'en_core_web_sm'",
     "evaluation.geval.model=MODEL": "evaluation.geval: the server has not answered for",
 }
