@@ -30,6 +30,7 @@ class Progress:
         self.note = ""
         self._shown = shown
         self._bar: Any = None
+        self._told = -1
 
     def __enter__(self) -> "Progress":
         self._start = self._last = time.monotonic()
@@ -42,7 +43,7 @@ class Progress:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if self._bar is not None:
             self._bar.close()
-        elif self._shown and kind is None:
+        elif self._shown and kind is None and self._told != self.done + self.skipped:
             self._line()
 
     def skip(self, count: int) -> None:
@@ -74,11 +75,12 @@ class Progress:
 
     def _line(self) -> None:
         finished, elapsed = self.done + self.skipped, time.monotonic() - self._start
+        self._told = finished
         total = "" if self.total is None else f"/{self.total:,}"
         parts = [f"{self.label}: {finished:,}{total} {self.unit}"]
         if self.done:
             parts.append(f"{self.done / max(elapsed, 1e-9):,.2f} {self.unit}/s")
-            if self.total is not None:
+            if self.total is not None and finished < self.total:
                 parts.append(f"{elapsed / self.done * (self.total - finished):,.0f} s left")
         say(", ".join(filter(None, [*parts, self._more()])))
 

@@ -22,6 +22,16 @@ def test_a_terminal_has_a_bar_and_messages_stand_above_it(capfd, monkeypatch):
     assert "2 found done, loss 0.1" in said
 
 
+def test_elsewhere_it_is_lines_and_the_last_comes_once(capsys):
+    with Progress("read", total=2, interval=0) as progress:
+        progress.advance()
+        progress.advance()
+    lines = capsys.readouterr().err.splitlines()
+    assert [line[:9] for line in lines] == ["read: 1/2", "read: 2/2"]
+    assert "left" in lines[0]
+    assert "left" not in lines[1]
+
+
 def raised(error):
     raise error
 
