@@ -18,7 +18,7 @@ from brido.settings.params import Params
 from brido.tables.documents import CandidateDocument
 from brido.tables.fingerprint import base_of
 from brido.utils.atomic import write_text
-from brido.utils.errors import BridoError, run_command
+from brido.utils.errors import BridoError, parsing, run_command
 from brido.utils.progress import say
 from brido.utils.stored import read_json
 from brido.vote.consensus import ranking
@@ -37,6 +37,8 @@ _NO_CURVES = "system,update,loss,cross_entropy,contrastive,tau"
 def main() -> None:
     """Make metrics/ and report/ from the tables that params.yaml names, or show the last table."""
     only_show = sys.argv[1:] == ["--show"]
+    if sys.argv[1:] and not only_show:
+        raise BridoError(f"usage: python -m stages.report [--show], not {' '.join(sys.argv[1:])}")
     if not only_show:
         paths.check_base("report")
         report(load_params())
@@ -46,12 +48,14 @@ def main() -> None:
 
 def show() -> None:
     """Print the tables of metrics/intervals.json, where to look next, and the verdict."""
-    found, choice = read_json(paths.METRICS / INTERVALS, "report", sources=dict), chosen()
-    print(numbers_text(found))
-    if found["sources"]:
-        table = aligned(sources_rows(found["sources"]))
-        print("\n".join(["\nSources of the candidates:\n", table, "", *LEGEND]))
-    print("\n".join(["", *filter(None, [seconds_line()])]))
+    path, choice = paths.METRICS / INTERVALS, chosen()
+    found, again = read_json(path, "report"), "make it again with `dvc repro -sf report`"
+    with parsing(lambda reason: f"{path} is damaged ({reason}): {again}"):
+        told = [numbers_text(found)]
+        if found["sources"]:
+            table = aligned(sources_rows(found["sources"]))
+            told += ["\nSources of the candidates:\n", table, "", *LEGEND]
+    print("\n".join([*told, "", *filter(None, [seconds_line()])]))
     print(f"Look next: {PAGE} in a browser; brido diff; dvc plots diff")
     print('Keep it: `git add --all && git commit -m "The run"`; experiments start from a commit')
     print(f"\n{verdict_text(choice['table'], choice['verdict'])}")

@@ -17,10 +17,13 @@ def command(file: Path) -> None:
     Example:
         brido config presets/xsum.yaml
     """
-    from brido.settings.load import load_params
+    from brido.settings.load import PARAMS_FILE, load_params
     from brido.settings.presets import PRESETS, load_preset
+    from brido.utils.errors import BridoError
     from brido.utils.progress import say
 
+    if file != PARAMS_FILE and not file.is_file():
+        raise BridoError(f"there is no file {file}: name a params.yaml, or {PRESETS}/NAME.yaml")
     # A preset is checked with what it leaves to the default.
     if file.is_file() and file.parent.name == PRESETS.name and file.suffix == ".yaml":
         load_preset(file.stem, file.parent)

@@ -211,12 +211,16 @@ def scored_system(data: Path, named: str | None) -> str:
     from brido.cli.export_model import chosen_system
 
     known = sorted(path.name for path in (data / "scores").glob("*") if path.is_dir())
-    wanted = named or chosen_system() or ""
+    if not known:
+        raise BridoError(
+            f"{data} has no scores: make them with `dvc repro score`, or name a FILE that `brido "
+            "score` wrote"
+        )
     if named is None and len(known) == 1:
         return known[0]
+    wanted = named or chosen_system()
+    if wanted is None:
+        raise BridoError(f"--system: name whose scores, as no system is chosen: {', '.join(known)}")
     if wanted not in known:
-        raise BridoError(
-            f"--system: {wanted or 'nothing is chosen, and none'} has no scores in {data}"
-            f"{close_to(wanted, known)} (`dvc repro score` makes them)"
-        )
+        raise BridoError(f"--system: {data} has no scores of {wanted}{close_to(wanted, known)}")
     return wanted
