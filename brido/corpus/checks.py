@@ -159,9 +159,9 @@ class DocumentsSeen:
 class SplitChecks:
     """The checks of one split and what they found.
 
-    Bad is a row that cannot be read, whose document or summary is no text, whose document is its
-    summary, whose id is missing or was seen before, or whose references are not a list of texts.
-    Bad rows are left out; `problem` says whether that is acceptable.
+    A row is bad if it cannot be read, if its document or summary is no text, if its document is its
+    summary, if its id is missing or was seen before, or if its references are not a list of texts.
+    Bad rows are left out; `problem` says whether they are too many.
     Memory grows by about 100 bytes a row, for the ids.
     """
 

@@ -26,22 +26,22 @@ def _sendable(parameters: dict[str, Any]) -> dict[str, Any]:
 
 def _address(url: str) -> str:
     """The URL as it was written, if it is one: pydantic's own type would rewrite it."""
-    if "@" in url:  # messages would show a password
-        raise ValueError(
-            "a user and a password do not belong into the address: name the environment variable "
-            "with the key in api_key_env"
-        )
     try:
         port = TypeAdapter(HttpUrl).validate_python(url).port
     except ValueError:
         port = None
     # A query would end up in front of the path of a call.
-    if not port or not re.fullmatch(r"https?://[^\s/{}?#]+(/[^\s?#]*)?", url):
+    if port and re.fullmatch(r"https?://[^\s/{}?#@]+(/[^\s?#]*)?", url):
+        return url
+    if "@" in url:  # the message must not show a password
         raise ValueError(
-            f"{quoted(url)} is not an address: write http://HOST:PORT/v1, without a query (Azure: "
-            "https://NAME.openai.azure.com/openai/v1)"
+            "a user and a password do not belong into the address: name the environment variable "
+            "with the key in api_key_env"
         )
-    return url
+    raise ValueError(
+        f"{quoted(url)} is not an address: write http://HOST:PORT/v1, without a query (Azure: "
+        "https://NAME.openai.azure.com/openai/v1)"
+    )
 
 
 # Further fields of a request: values that JSON has.
@@ -153,10 +153,11 @@ def runtime_problems(runtime: EndpointRuntime) -> list[str]:
         and not (runtime.dry_run or runtime.replay)
         and not re.fullmatch(r"[!-~]+", os.environ.get(name, ""))
     ):
+        other = f"; for another server than OpenAI set {runtime.section}.base_url"
         problems.append(
             f"the environment variable {name}, which holds the server's key, is not set, or "
-            "contains a line break, a space or a character outside ASCII; for another server "
-            f"than OpenAI set {runtime.section}.base_url"
+            "contains a line break, a space or a character outside ASCII"
+            f"{other if runtime.base_url is None else ''}"
         )
     return problems
 

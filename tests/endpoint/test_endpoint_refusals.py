@@ -4,6 +4,7 @@ import pytest
 from bad_endpoint import BadEndpoint
 from server_responses import error
 
+from brido.endpoint.settings import EndpointRuntime, runtime_problems
 from brido.settings.load import check_params
 from brido.utils.errors import BridoError
 
@@ -29,7 +30,9 @@ REFUSED = [
         "http://{host}/v1", "ftp://localhost/v1", "http://localhost:8000/v 1", "http://h/v1#m",
         "https://a.openai.azure.com/openai/deployments/m?api-version=2024-06-01",
     )),
-    ({"endpoint": {"base_url": "https://me:geheim@localhost:8000/v1"}}, "api_key_env"),
+    *(({"endpoint": {"base_url": f"{url}@localhost:8000/v1"}}, "api_key_env") for url in (
+        "https://me:geheim", "me:geheim", "http://me:ge/heim", "http://geheim",
+    )),
     ({"extra": {"logit_bias": {50256: float("nan")}}}, "as JSON"),
     ({"extra": {"user": "half \ud800"}}, "surrogate"), ({"extra": {"n": 3}}, "n cannot"),
     ({"extra": {"stop": {1, 2}}}, "as JSON"),
@@ -52,6 +55,20 @@ def test_what_is_refused_before_anything_is_asked(sections, said):
         assert message.count(said) == 2
         assert "evaluation.geval" in message
         assert "generation.big" in message
+
+
+def test_an_address_may_have_an_at_sign_in_its_path():
+    address = "https://gateway.example/@team/v1"
+    params = check_params(asked({"base_url": address}))
+    assert params.runtime.endpoint.base_url == address
+
+
+@pytest.mark.parametrize(("address", "said"), [(None, True), ("http://localhost:1/v1", False)])
+def test_a_missing_key_says_base_url_where_none_is_set(address, said):
+    endpoint = EndpointRuntime(base_url=address, api_key_env="NO_SUCH_KEY")
+    (problem,) = runtime_problems(endpoint)
+    assert "NO_SUCH_KEY" in problem
+    assert ("base_url" in problem) == said
 
 
 MAX_TOKENS = error(
