@@ -1,7 +1,7 @@
 """`make bench`: every benchmark that needs no GPU and no other environment, one after the other.
 
 `python -m benchmarks.NAME --help` says what one of them takes. Not among these: search (it compares
-with transformers 4.55.4 in an environment of its own) and the GPU scripts.
+with transformers 4.55.4 in an environment of its own), likelihood (minutes) and engines.
 """
 
 import subprocess

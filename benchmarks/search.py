@@ -1,6 +1,7 @@
 """Diverse beam search against transformers 4.55.4, the last version that had it.
 
     python -m benchmarks.search --oracle ../oracle/bin/python
+    python -m benchmarks.search --device cuda
 
 The oracle is an environment of its own (`tests/search/record_search_fixtures.py` says how to make
 it). One thread, processor time, runs alternate, the best of each side counts. Each run has a
@@ -8,22 +9,38 @@ process of its own; memory is its peak above the model (ours laid out by `lay_ou
 stages do) and a first small search. "Reordered once" is 4.55.4 without its reordering of the
 source's keys and values, which changes nothing in its result: once, because that lays them out as
 its attention reads them fastest, then never.
+
+On a GPU the other side is the same search as an unknown family gets it: by the model's own forward
+pass, with the source's keys and values repeated for every beam. The shapes are those of published
+models, with random weights in bfloat16; every document runs to the maximum length.
 """
 
 import argparse
+import dataclasses
 import json
 from typing import Any
 
 import numpy as np
 import torch
-from transformers import BartConfig, BartForConditionalGeneration
+from transformers import (
+    BartConfig,
+    BartForConditionalGeneration,
+    PegasusConfig,
+    PegasusForConditionalGeneration,
+)
 
-from benchmarks.harness import head, in_new_process, measured, peak_of, row
+from benchmarks.harness import head, in_new_process, measured, peak_of, place, random_bart, row
 
 SHAPES = [(16, 16), (32, 4), (32, 32)]
 SOURCE_TOKENS = [128, 512, 1024]
 DOCUMENTS, NEW_TOKENS = 4, 64
 OURS, ORACLE, REORDERED_ONCE = "brido", "4.55.4", "reordered once"
+# On a GPU: model, source tokens, beams, groups, diversity penalty, documents.
+PUBLISHED = [
+    ("bart-large", 1024, 16, 16, 1.0, (8, 32, 64, 128)),
+    ("bart-large", 1024, 32, 32, 1.0, (64,)),
+    ("pegasus-large", 512, 32, 4, 0.1, (8, 32, 64)),
+]
 
 
 def build_model() -> BartForConditionalGeneration:
@@ -133,10 +150,64 @@ def compare(source: int, beams: int, groups: int, oracle: str | None, rounds: in
     row(*cells)
 
 
+def published(name: str) -> torch.nn.Module:
+    """A model of a published shape with random weights in float32."""
+    if name == "bart-large":
+        return random_bart(1024, 12, 16, 50264)
+    torch.manual_seed(0)
+    sizes = dict.fromkeys(("encoder_layers", "decoder_layers"), 16)
+    sizes |= dict.fromkeys(("encoder_attention_heads", "decoder_attention_heads"), 16)
+    sizes |= dict.fromkeys(("encoder_ffn_dim", "decoder_ffn_dim"), 4096)
+    return PegasusForConditionalGeneration(PegasusConfig(**sizes, d_model=1024, vocab_size=96103))
+
+
+def shared_and_repeated(model: torch.nn.Module, source: torch.Tensor, settings: Any) -> list[str]:
+    """The cells of a batch: documents a second and GiB with the source shared, and repeated."""
+    from brido.models.family import family_of, register
+    from brido.search import diverse_beam_search
+
+    family, cells, seconds = family_of(model.config), [], []
+    search = lambda how: diverse_beam_search(model, source, torch.ones_like(source), how)  # noqa: E731
+    try:
+        for shares in (True, False):
+            register(dataclasses.replace(family, shares=shares))
+            search(settings.model_copy(update={"max_length": 5, "min_length": 0}))
+            torch.cuda.empty_cache()
+            took, mib, _ = measured(lambda: search(settings), "cuda")
+            seconds.append(took)
+            cells += [f"{len(source) / took:.1f}", f"{mib / 1024:.1f}"]
+        return [*cells, f"{seconds[1] / seconds[0]:.1f}"]
+    except torch.OutOfMemoryError:
+        return [*cells, "out of memory", "", ""]
+    finally:
+        register(family)
+
+
+def on_gpu() -> None:
+    """Print a row for each published shape and number of documents."""
+    from brido.search import SearchSettings
+
+    print(place("cuda"))
+    head("model", "source", "N/groups", "documents", "a second", "GiB", "unshared", "GiB", "ratio")
+    for name, tokens, beams, groups, penalty, batches in PUBLISHED:
+        with torch.device("cuda"):
+            model = published(name).eval().to(torch.bfloat16)
+        settings = SearchSettings(
+            num_beams=beams, num_beam_groups=groups, diversity_penalty=penalty, early_stopping=True,
+            min_length=NEW_TOKENS, max_length=NEW_TOKENS, no_repeat_ngram_size=3,
+        )  # fmt: skip
+        for batch in batches:
+            source = torch.randint(10, 40000, (batch, tokens), device="cuda")
+            cells = shared_and_repeated(model, source, settings)
+            row(name, tokens, f"{beams}/{groups}", batch, *cells)
+        del model  # before the next one is made
+
+
 def main() -> None:
     """Compare the two, or serve one run."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--oracle", help="python of an environment with transformers 4.55.4")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--source", type=int, nargs="+", default=SOURCE_TOKENS)
     parser.add_argument("--engine", default=OURS, help=argparse.SUPPRESS)
@@ -144,6 +215,9 @@ def main() -> None:
     options = parser.parse_args()
     if options.serve:
         serve(options.engine, *options.serve)
+        return
+    if options.device == "cuda":
+        on_gpu()
         return
     names = ["source", "N/groups", "brido, s", "MiB"]
     if options.oracle:
