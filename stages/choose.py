@@ -69,18 +69,8 @@ def store(params: Params, system: str, verdict: str) -> None:
             write_usage(folder, Usage(system=system, verdict=verdict, reading=asked.reading))
             return
         model = paths.checkpoint(params.model_of(system))
-        usage = usage_of(
-            model,
-            params.reading_of(system),
-            params.decoding_of(system),
-            params.guidance_of(system),
-            system,
-            base=weights_of(paths.checkpoint("base")),
-            verdict=verdict,
-            lowercase=params.data.lowercase,
-            checked=params.checked_of(system),
-            candidates=params.candidates_of(system),
-        )
+        base = weights_of(paths.checkpoint("base"))
+        usage = usage_of(model, **params.usage_of(system), base=base, verdict=verdict)
         write_model(model, folder, usage)
 
 

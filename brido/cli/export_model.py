@@ -73,9 +73,8 @@ def _export_chosen(chosen: Path, folder: Path) -> None:
 
 
 def _export_other(system: str, data: Path, folder: Path) -> None:
-    from brido.cli.summarize.project import usage_of_system
     from brido.settings.load import load_params
-    from brido.summarizer.usage import tell_transformers, write_model
+    from brido.summarizer.usage import tell_transformers, usage_of, write_model
 
     params = load_params()
     if system not in params.choosable:
@@ -86,6 +85,6 @@ def _export_other(system: str, data: Path, folder: Path) -> None:
     if not model.is_dir():
         raise BridoError(f"{model} is missing: make it with `dvc repro`")
     with atomic_folder(folder) as temporary:
-        write_model(model, temporary, usage_of_system(params, system, model))
+        write_model(model, temporary, usage_of(model, **params.usage_of(system)))
         tell_transformers(temporary)
     say(f"export-model: {model}, without a card: {CARD} is about the chosen system, to {folder}")

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from brido.cli.rows import good_rows
-from brido.cli.score import CandidatesTold, candidates_problem
+from brido.cli.score import candidates_problem
 from brido.cli.shared import (
     STDOUT_OR_FILE,
     choice_option,
@@ -86,10 +86,10 @@ def command(
     asks: Asks = lambda document: document.join(pieces)  # noqa: E731
     if chat:
         asks = lambda document: [{"role": "user", "content": document.join(pieces)}]  # noqa: E731
-    left_out, counts, told = Counter[str](), Counter[str](), CandidatesTold()
+    left_out, counts = Counter[str](), Counter[str]()
     with ExitStack() as stack:
         if file is not None:
-            documents = _of_file(file, max_bad, told, stack)
+            documents = _of_file(file, max_bad, stack)
         else:
             documents = _of_run(data, split, system)
             asks = _as_base(data) if chat else asks
@@ -104,7 +104,6 @@ def command(
         left_out["documents without a pair (few candidates, or close scores)"] = counts["without"]
     for what, times in left_out.items():
         say(f"export-pairs: left out {times:,} {what}")
-    told.say("export-pairs")
 
 
 def _as_base(data: Path) -> Asks:
@@ -148,16 +147,13 @@ def _row(item: CandidateDocument, better: int, worse: int, asks: Asks) -> dict[s
     }
 
 
-def _of_file(
-    file: str, max_bad: float, told: CandidatesTold, stack: ExitStack
-) -> Iterator[CandidateDocument]:
+def _of_file(file: str, max_bad: float, stack: ExitStack) -> Iterator[CandidateDocument]:
     ids = Ids()
 
     def fault(row: dict[str, Any], number: int) -> str:
         return scored_problem(row) or ids.fault(row.get("id", number))
 
     for number, row in stack.enter_context(good_rows(file, fault, max_bad, "export-pairs")):
-        told.add([row["candidates"][place] for place in row["order"]])
         sources: list[Any] | None = row.get("sources")
         given = isinstance(sources, list) and len(sources) == len(row["candidates"])
         yield CandidateDocument(

@@ -105,7 +105,7 @@ def command(
     """
     check_output(output, force)
     score = partial(score_row, alpha=alpha, combination=combination, tokenizer=tokenizer)
-    told = CandidatesTold()
+    told = _Told()
     with (
         good_rows(file, partial(row_problem, alpha=alpha), max_bad, "score") as rows,
         output_text(output) as text,
@@ -114,7 +114,7 @@ def command(
             answer = _scored_cleaned(row, score) if cleans else score(row)
             text.write(json_line(row | answer))
             told.add(row["candidates"])
-    told.say("score", cleans, tokenizer)
+    told.say(cleans, tokenizer)
 
 
 def row_problem(row: dict[str, Any], number: int = 0, alpha: float = 0.0) -> str:
@@ -173,7 +173,7 @@ def _scored_cleaned(row: dict[str, Any], score: partial[dict[str, Any]]) -> dict
     return texts | added | {"order": order}
 
 
-class CandidatesTold:
+class _Told:
     """Counts candidates, those with more than a summary, and words that ROUGE does not read."""
 
     def __init__(self) -> None:
@@ -187,14 +187,14 @@ class CandidatesTold:
         self.unclean += sum(bool(each.rules) or not each.answers for each in cleaned)
         self.unseen += len(candidates) * unseen_share(candidates)
 
-    def say(self, command: str, cleans: bool = False, tokenizer: str = "unicode") -> None:
+    def say(self, cleans: bool, tokenizer: Tokenizer) -> None:
         """Say it; cleans, tokenizer: how the command reads the candidates."""
         share = self.unseen / max(self.texts, 1)
         if tokenizer != "unicode" and (text := unseen_warning(share, "Add --tokenizer unicode")):
-            say(f"{command}: {text}")
+            say(f"score: {text}")
         if self.unclean and not cleans:
             say(
-                f"{command}: {self.unclean:,} of {self.texts:,} candidates hold a preamble, a "
+                f"score: {self.unclean:,} of {self.texts:,} candidates hold a preamble, a "
                 "thought or markup, are empty or refuse: they vote as they are. `brido score "
                 "--clean` treats them as the pipeline does"
             )

@@ -173,6 +173,18 @@ class Sections(Section):
         )
         return next((source for source in local if source.checkpoint == wanted), None)
 
+    def usage_of(self, system: str) -> dict[str, Any]:
+        """How a system reads and writes, as `brido.summarizer.usage.usage_of` takes it."""
+        return {
+            "reading": self.reading_of(system),
+            "decoding": self.decoding_of(system),
+            "guidance": self.guidance_of(system),
+            "system": system,
+            "lowercase": self.data.lowercase,
+            "checked": self.checked_of(system),
+            "candidates": self.candidates_of(system),
+        }
+
     def scoring_of(self, system: str) -> ScoringSettings:
         """Section scoring with what `tuned.SYSTEM` changes."""
         return _overlaid(self.scoring, self.tuned[system].scoring)

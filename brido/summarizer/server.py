@@ -4,9 +4,8 @@ from collections.abc import Sequence
 
 from brido.candidates.endpoint import Asker, SummaryAnswers
 from brido.summarizer.summary import Summary
-from brido.summarizer.writer import Named, described
+from brido.summarizer.writer import Named, Writing, described
 from brido.utils.blank import is_blank
-from brido.utils.text import clean_lines
 from brido.work.worker import Advance, Result
 
 # Seconds between lines about the answers of a chunk, if there is no terminal.
@@ -22,17 +21,12 @@ class ServerWriter:
     def __init__(
         self,
         asker: Asker,
-        lowercase: bool,
+        writing: Writing,
         device: str = "",
         advance: Advance = lambda count, *, tokens=0: None,
     ) -> None:
-        """lowercase: whether the run's documents are in lower case.
-
-        Raises:
-            BridoError: the store cannot be used.
-        """
-        self._asker, self._answers = asker, SummaryAnswers(asker)
-        self._lowercase = lowercase
+        """Raise BridoError if the store cannot be used."""
+        self._asker, self._answers, self._writing = asker, SummaryAnswers(asker), writing
 
     def __call__(self, chunk: Sequence[Named]) -> Result:
         """Return a row for each document: its id and its `summary`, a Summary.
@@ -40,8 +34,7 @@ class ServerWriter:
         Raises:
             BridoError: see `Asker.ask_about`.
         """
-        texts = [clean_lines(named.document) for named in chunk]
-        texts = [text.lower() if self._lowercase else text for text in texts]
+        texts = [self._writing.read(named.document) for named in chunk]
         readable = {str(place): text for place, text in enumerate(texts) if not is_blank(text)}
         self._asker.ask_about(readable.values(), _INTERVAL)
         answers, _ = self._answers.summaries(readable.items())

@@ -4,6 +4,7 @@ import datetime
 import gzip
 import json
 import sys
+from functools import partial
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -11,7 +12,7 @@ import pytest
 from standard_input import stdin
 
 from brido.cli.rows import good_rows
-from brido.cli.summarize.documents import DocumentReader
+from brido.cli.summarize.documents import Columns, read_documents
 from brido.utils.errors import BridoError
 from brido.utils.ids import Ids, id_text
 
@@ -24,10 +25,10 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def read(*files, max_bad=0.9, **options):
+def read(*files, max_bad=0.9):
     """The ids and documents of the good rows."""
     names, ids = list(files) or ["-"], Ids()
-    reader = DocumentReader(names, **options)
+    reader = partial(read_documents, columns=Columns(), several=len(names) > 1)
     with good_rows(names, lambda row, _: ids.fault(row["id"]), max_bad, "", reader) as rows:
         return [(id_text(row["id"]), row["document"].strip()) for _, row in rows]
 

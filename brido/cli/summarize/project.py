@@ -89,23 +89,9 @@ def _of_system(params: "Params", name: str, changes: Mapping[str, Any]) -> Chose
         asker = Asker(f"variants.{name}.endpoint", asked, 1, asked.reading, server)
         return ChosenModel(DATA, usage, about, params.runtime, _columns(params), asker)
     folder = DATA / "checkpoints" / params.model_of(name)
-    usage = changed(usage_of_system(params, name, folder), changes)
+    usage = changed(usage_of(folder, **params.usage_of(name)), changes)
     about = f"{folder}: system {name}"
     return ChosenModel(folder, usage, about, params.runtime, _columns(params))
-
-
-def usage_of_system(params: "Params", name: str, folder: Path) -> Usage:
-    """How a system of the run reads and decodes; folder: of its model."""
-    return usage_of(
-        folder,
-        params.reading_of(name),
-        params.decoding_of(name),
-        params.guidance_of(name),
-        name,
-        lowercase=params.data.lowercase,
-        checked=params.checked_of(name),
-        candidates=params.candidates_of(name),
-    )
 
 
 def runtime_for(model: ChosenModel, options: Mapping[str, Any]) -> RuntimeSettings:

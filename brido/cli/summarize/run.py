@@ -8,7 +8,7 @@ from typing import Any
 from brido.candidates.documents import cut_sentence
 from brido.cli.rows import Values, good_rows, unwritable
 from brido.cli.shared import prompt_pieces
-from brido.cli.summarize.documents import DocumentReader
+from brido.cli.summarize.documents import Columns, read_documents
 from brido.cli.summarize.output import Output
 from brido.cli.summarize.project import ChosenModel, find_model, runtime_for
 from brido.search import SearchSettings
@@ -53,9 +53,9 @@ def _summarize(files: Sequence[str], options: Mapping[str, Any], output: Output)
         raise BridoError("--guided, --checked and --candidates: a server writes this system")
     else:
         writing = Writing(SearchSettings(), lowercase=model.usage.lowercase)
-    columns = options["document_column"], options["id_column"]
+    columns = Columns(options["document_column"], options["id_column"], model.columns)
     names, seen = list(files) or [STDIN], Ids()
-    read = DocumentReader(names, *columns, options["whole"], model.columns)
+    read = partial(read_documents, columns=columns, several=len(names) > 1, whole=options["whole"])
 
     def fault(row: Values, number: int) -> str:
         return seen.fault(row["id"]) or (unwritable(row["columns"]) if keeps else "")
@@ -98,7 +98,7 @@ def _write(
     units = output.missing(chunks(named(), runtime.documents_of_shard, writing.guidance))
     writer: MakeWorker = partial(SummaryWriter, model.folder, model.usage.reading, runtime, writing)
     if model.asker is not None:
-        writer = partial(ServerWriter, model.asker, writing.lowercase)
+        writer = partial(ServerWriter, model.asker, writing)
     workers = model_workers(runtime) if model.asker is None else Workers()
     with Progress("summarize", None, interval=runtime.log_seconds) as progress:
         run_stream(units, writer, workers, finish, progress.advance)
