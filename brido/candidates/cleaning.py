@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from brido.utils.arguments import CLEANING_RULES as RULES
 from brido.utils.arguments import CleaningRule as Rule
-from brido.utils.blank import is_blank
 from brido.utils.control_tokens import without_end_tokens
+from brido.utils.rows import is_blank
 from brido.utils.thoughts import without_thoughts
 
 

@@ -24,10 +24,8 @@ from brido.models.settings import ReadingSettings
 from brido.tables import CANDIDATES, GROUPED_CANDIDATES
 from brido.utils.errors import BridoError, short, some
 from brido.utils.files import read_rows
-from brido.utils.ids import Ids, id_text
-from brido.utils.json_lines import texts_problem
-from brido.utils.left_out import LeftOut
 from brido.utils.paths import user_path
+from brido.utils.rows import Ids, LeftOut, id_text, texts_problem
 from brido.work.running import HERE, Splits
 from brido.work.settings import RuntimeSettings
 from brido.work.shards import fingerprint

@@ -14,8 +14,8 @@ from brido.search import SamplingSettings, SearchSettings, diverse_beam_search
 from brido.search.guidance import Guidance
 from brido.search.sampling import document_uniforms, sample
 from brido.search.settings import GuidanceSettings
-from brido.utils.blank import is_blank
 from brido.utils.device import computing_device, inference_dtype
+from brido.utils.rows import is_blank
 from brido.work.batches import MemoryBudget, plan_batches
 from brido.work.settings import RuntimeSettings
 from brido.work.worker import Advance, Result

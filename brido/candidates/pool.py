@@ -11,8 +11,8 @@ from brido.candidates.documents import vote_warning
 from brido.candidates.settings import PoolSettings
 from brido.tables import CANDIDATES, CORPUS, POOL, ROWS_PER_GROUP
 from brido.tables.join import Table, walk
-from brido.utils.blank import is_blank
 from brido.utils.errors import BridoError, some
+from brido.utils.rows import is_blank
 
 Row = dict[str, Any]
 # What is told of candidates: they are changed, or do not vote.

@@ -13,12 +13,10 @@ from ruamel.yaml.error import YAMLError
 
 from brido.cli.rows import good_rows
 from brido.cli.shared import Function, max_bad_option, output_options
-from brido.utils.blank import is_blank
 from brido.utils.errors import BridoError
-from brido.utils.ids import Ids, id_text
-from brido.utils.json_lines import kind
 from brido.utils.outputs import STDOUT, check_output, json_line, output_text
 from brido.utils.progress import Progress, say
+from brido.utils.rows import Ids, id_text, is_blank, kind
 
 _SAMPLES, _CONFIDENCE = 1000, 0.95
 

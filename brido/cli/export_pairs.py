@@ -23,10 +23,9 @@ from brido.cli.shared import (
 )
 from brido.tables.documents import CandidateDocument
 from brido.utils.errors import BridoError, close_to
-from brido.utils.ids import Ids, id_text
-from brido.utils.json_lines import is_number
 from brido.utils.outputs import check_output, json_line, output_text
 from brido.utils.progress import say
+from brido.utils.rows import Ids, id_text, is_number
 
 # Makes the prompt of a document.
 Asks = Callable[[str], str | list[dict[str, str]]]

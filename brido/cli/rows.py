@@ -1,19 +1,22 @@
 """The rows of a command's files: bad ones are counted, and too many of them end the command."""
 
+import io
 import shutil
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from brido.utils.errors import BridoError
-from brido.utils.files import STDIN, Row, read_rows, standard_input
-from brido.utils.left_out import LeftOut
+from brido.utils.files import Row, read_rows
 from brido.utils.outputs import json_line
 from brido.utils.progress import say
+from brido.utils.rows import LeftOut
 
+STDIN = "-"
 Values = dict[str, Any]
 # The rows of a file; the text is what messages call it, "" for its own name.
 Reader = Callable[[Path, str], Iterator[Row]]
@@ -67,6 +70,13 @@ def good_rows(
         stream = chain.from_iterable(read(path, label) for path, label in places)
         rows = enumerate(islice(stream, number), 1)
         yield ((place, row.values) for place, row in rows if place not in bad)
+
+
+def standard_input() -> io.BufferedReader:
+    """The bytes of stdin; BridoError if it is closed."""
+    if sys.stdin is None:
+        raise BridoError("stdin is closed: name a file, or give lines on stdin")
+    return cast(io.BufferedReader, sys.stdin.buffer)
 
 
 def unwritable(row: Values) -> str:

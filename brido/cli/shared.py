@@ -8,7 +8,7 @@ import click
 
 from brido.models.chats import pieces_of
 from brido.utils.errors import BridoError
-from brido.utils.json_lines import holds_half_pair
+from brido.utils.rows import is_unicode
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -68,6 +68,6 @@ def prompt_pieces(prompt: str) -> tuple[str, ...]:
     Raises:
         BridoError: the prompt has no place for the document, or something else of a template.
     """
-    if holds_half_pair(prompt):
+    if not is_unicode(prompt):
         raise BridoError("--prompt is not UTF-8: write it as UTF-8")
     return pieces_of(prompt, "--prompt")

@@ -9,11 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from brido.corpus.settings import FilesSettings, HubSettings
-from brido.utils.blank import is_blank, is_missing
 from brido.utils.errors import quoted, short, some
-from brido.utils.ids import Ids, id_text
-from brido.utils.json_lines import kind
-from brido.utils.left_out import LeftOut
+from brido.utils.rows import Ids, LeftOut, id_text, is_blank, is_missing, kind
 from brido.utils.text import clean, clean_lines
 
 SPLITS = ("train", "validation", "test")

@@ -46,7 +46,7 @@ def write_corpus(source: Source, settings: DataSettings, folder: Path, interval:
                 )
             if warning := documents.warning(split):
                 say(f"download: warning: {warning}")
-            left_out = {fault: count for fault, (count, *_) in checks.bad.faults.items()}
+            left_out = {fault: len(places) for fault, places in checks.bad.faults.items()}
             written[split] = {"documents": checks.kept, "left_out": left_out}
         if problems:
             raise BridoError.from_problems("the corpus cannot be used:", problems)

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from brido.utils.errors import BridoError, first_line, quoted
-from brido.utils.json_lines import holds_half_pair
+from brido.utils.rows import is_unicode
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -100,7 +100,7 @@ def message_problems(reading: ReadingSettings, section: str) -> list[str]:
     problems = [
         f"{section}.{key}: contains half of a surrogate pair, which cannot be sent"
         for key in ("prompt", "system")
-        if holds_half_pair(getattr(reading, key))
+        if not is_unicode(getattr(reading, key))
     ]
     if reading.prompt is not None:
         try:

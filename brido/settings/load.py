@@ -15,7 +15,7 @@ from brido.models.settings import ReadingSettings
 from brido.settings.params import Params
 from brido.utils.atomic import atomic_file, write_text
 from brido.utils.errors import BridoError, parsing
-from brido.utils.json_lines import kind
+from brido.utils.rows import kind
 from brido.utils.sections import problems_of
 
 PARAMS_FILE = Path("params.yaml")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from brido.candidates.endpoint import Asker, SummaryAnswers
 from brido.summarizer.summary import Summary
 from brido.summarizer.writer import Named, Writing, described
-from brido.utils.blank import is_blank
+from brido.utils.rows import is_blank
 from brido.work.worker import Advance, Result
 
 # Seconds between lines about the answers of a chunk, if there is no terminal.

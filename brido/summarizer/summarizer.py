@@ -14,7 +14,7 @@ from brido.summarizer.usage import Usage
 from brido.summarizer.writer import Named, SummaryWriter, Writing, chunks
 from brido.utils.arguments import as_list, as_texts, check_ordered
 from brido.utils.errors import ArgumentError, quoted
-from brido.utils.json_lines import HALF_PAIR, holds_half_pair
+from brido.utils.rows import NOT_UNICODE, is_unicode
 from brido.utils.sections import checked
 from brido.work.settings import RuntimeSettings
 
@@ -131,8 +131,8 @@ def _named(documents: Iterable[Any], ids: Iterable[str] | None) -> Iterator[Name
     for number, document in enumerate(documents):
         if not isinstance(document, str):
             raise ArgumentError(f"documents[{number}] is {quoted(document)}, not a text")
-        if holds_half_pair(document):
-            raise ArgumentError(f"documents[{number}]: {HALF_PAIR}")
+        if not is_unicode(document):
+            raise ArgumentError(f"documents[{number}]: {NOT_UNICODE}")
         if (name := next(names, None)) is None:
             raise ArgumentError(f"documents[{number}] has no id: give one for each document")
         yield Named(name, document)

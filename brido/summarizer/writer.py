@@ -14,8 +14,8 @@ from brido.search.settings import GuidanceSettings
 from brido.summarizer.checked import Checking, SummaryCheck
 from brido.summarizer.election import elect
 from brido.summarizer.summary import Summary
-from brido.utils.blank import is_blank
 from brido.utils.errors import ArgumentError, BridoError
+from brido.utils.rows import is_blank
 from brido.utils.text import clean_lines
 from brido.work.worker import Result
 

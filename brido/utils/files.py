@@ -1,7 +1,7 @@
 """A user's files as rows: the one reader of every command and stage.
 
 A row that cannot be read has a problem and no values; whoever reads the rows counts such rows and
-refuses too many of them (`brido.utils.left_out`). What makes a whole file unreadable is a
+refuses too many of them (`brido.utils.rows.LeftOut`). What makes a whole file unreadable is a
 BridoError.
 """
 
@@ -9,29 +9,22 @@ import codecs
 import csv
 import gzip
 import io
+import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, nullcontext
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from brido.utils.errors import BridoError, parsing, some
+from brido.utils.errors import BridoError, first_line, parsing, quoted, some
 from brido.utils.extras import extra
-from brido.utils.json_lines import HALF_PAIR, ROW, holds_half_pair, kind, parse_row
+from brido.utils.rows import NOT_UNICODE, is_unicode, kind
 
-STDIN = "-"
 # Many writers of JSON leave a key out where it has no value: one row does not show all columns.
 _FIRST_ROWS = 100
 # What may part the columns of a CSV file; in a tie the first is meant.
 _DELIMITERS = ",;\t|"
-_NO_TEXT = (
-    "it is not text in UTF-8: save a table as CSV (UTF-8), convert a text with `iconv -t UTF-8`, "
-    "or correct the ending of its name"
-)
-# Bytes that are not UTF-8, as `surrogateescape` keeps them.
-_UNDECODED = re.compile("[\udc80-\udcff]")
 
 
 class Row(NamedTuple):
@@ -45,8 +38,8 @@ class Row(NamedTuple):
     problem: str = ""
 
 
-def read_rows(name: str | Path, shown: str = "") -> Iterator[Row]:
-    """The rows of a file, or of JSON lines on stdin (`-`), in order and in constant memory.
+def read_rows(path: Path, shown: str = "") -> Iterator[Row]:
+    """The rows of a file, in order and in constant memory.
 
     The ending says the format (READERS); behind it may stand .gz or .zst. JSON is an object a line,
     or one array of objects, which is read whole. Columns of CSV are parted by commas, semicolons,
@@ -58,17 +51,16 @@ def read_rows(name: str | Path, shown: str = "") -> Iterator[Row]:
         BridoError: the file is missing or empty, has an unknown ending, or cannot be read as what
             its ending says.
     """
-    path, number = Path("stdin" if name == STDIN else name), 0
-    what = shown or str(path)
-    ending = ".jsonl" if name == STDIN else ending_of(path)
+    what, number = shown or str(path), 0
     with (
         parsing(
             lambda reason: (
                 f"{what} cannot be read{f' behind row {number}' * bool(number)}: {reason}"
             )
         ),
-        opened(name) as stream,
+        _opened(path) as stream,
     ):
+        ending = ending_of(path)
         if ending not in READERS:
             known = ", ".join(READERS)
             raise ValueError(f"its ending is unknown; known are {known}, also with .gz or .zst")
@@ -79,7 +71,7 @@ def read_rows(name: str | Path, shown: str = "") -> Iterator[Row]:
         raise BridoError(f"{what} has no rows")
 
 
-def first_rows(path: str | Path) -> list[dict[str, Any]]:
+def first_rows(path: Path) -> list[dict[str, Any]]:
     """The first rows of a file that can be read, by which its columns are known.
 
     Raises:
@@ -93,19 +85,19 @@ def columns_of(rows: Iterable[dict[str, Any]]) -> list[str]:
     return list(dict.fromkeys(name for row in rows for name in row))
 
 
-def text_lines(name: str | Path, shown: str = "") -> Iterator[str]:
-    """The lines of a text file of any ending, or of stdin (`-`). shown: what messages call it.
+def text_lines(path: Path, shown: str = "") -> Iterator[str]:
+    """The lines of a text file of any ending. shown: what messages call it.
 
     Raises:
         BridoError: it cannot be read, or is not text in UTF-8 or in UTF-16 with a byte order mark.
     """
     with (
-        parsing(lambda reason: f"{shown or name} cannot be read: {reason}"),
-        opened(name) as stream,
+        parsing(lambda reason: f"{shown or path} cannot be read: {reason}"),
+        _opened(path) as stream,
     ):
         for number, line in enumerate(_decoded(stream), 1):
-            if problem := _undecoded(line):
-                raise ValueError(f"line {number} is {problem}")
+            if not is_unicode(line):
+                raise ValueError(f"line {number}: {NOT_UNICODE}")
             yield line
 
 
@@ -115,33 +107,15 @@ def ending_of(path: Path) -> str:
     return (path.with_suffix("") if packed else path).suffix.lower()
 
 
-def standard_input() -> io.BufferedReader:
-    """The bytes of stdin.
-
-    Raises:
-        BridoError: stdin is closed.
-    """
-    if sys.stdin is None:
-        raise BridoError("stdin is closed: name a file, or give lines on stdin")
-    return cast(io.BufferedReader, sys.stdin.buffer)
-
-
-def opened(name: str | Path) -> AbstractContextManager[Any]:
-    """A block with the bytes of a file (`-` for stdin), unpacked if it ends in .gz or .zst.
-
-    Raises:
-        ValueError: there is no such file, or it is not one.
-    """
-    if name == STDIN:
-        return nullcontext(standard_input())
-    path = Path(name)
+def _opened(path: Path) -> io.BufferedReader:
+    """The bytes of a file, unpacked if it ends in .gz or .zst; ValueError if it is not a file."""
     if not path.exists():
         raise ValueError("there is no such file")
     if not path.is_file():
         raise ValueError("it is a folder, a pipe or a device: name a file, or - for stdin")
     packed = path.suffix.lower()
     if packed == ".gz":
-        return gzip.open(path)
+        return cast(io.BufferedReader, gzip.open(path))
     if packed == ".zst":
         with extra():
             import pyarrow as pa
@@ -149,38 +123,18 @@ def opened(name: str | Path) -> AbstractContextManager[Any]:
     return path.open("rb")
 
 
-def begins_json(stream: io.BufferedReader) -> bool:
-    """Whether a text begins as a JSON object or an array of objects or texts does."""
-    start = stream.peek(64)
-    text = start.decode("utf-16" if _is_utf16(start) else "utf-8-sig", "ignore")
-    return re.match(r"\s*(\{|\[\s*([{\"\]]|\Z))", text) is not None
-
-
-def _is_utf16(start: bytes) -> bool:
-    return start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) and start[2:4] != b"\0\0"
-
-
-def _decoded(stream: io.BufferedReader) -> Iterator[str]:
-    """The lines of a text; bytes that are not UTF-8 stay in them (see `_undecoded`)."""
-    start = stream.peek(16)
-    if _is_utf16(start):
-        yield from io.TextIOWrapper(stream, encoding="utf-16", newline="\n")
-        return
-    # Excel and ZIP files, the old Office, gzip, zstd, Parquet; UTF-32, or no byte order mark.
-    if b"\0" in start or start.startswith(
-        (b"PK\3\4", b"\xd0\xcf", b"\x1f\x8b", b"\x28\xb5", b"PAR1")
-    ):
-        raise ValueError(_NO_TEXT)
-    encoding = "utf-8-sig"
-    for line in stream:
-        yield line.decode(encoding, "surrogateescape")
-        encoding = "utf-8"
-
-
-def _undecoded(text: str) -> str:
-    """What is wrong with a text that has bytes of another encoding than UTF-8; "" for none."""
-    found = None if text.isascii() else _UNDECODED.search(text)
-    return f"not UTF-8 (byte 0x{ord(found[0]) - 0xDC00:02x}): save it as UTF-8" if found else ""
+def _decoded(stream: io.BufferedReader) -> io.TextIOWrapper:
+    """The lines of a text; bytes that are not UTF-8 become what `is_unicode` finds."""
+    start = stream.peek(1024)[:1024]
+    wide = start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    # Text has no zero bytes. Spreadsheets, archives and Parquet do.
+    if not wide and b"\0" in start:
+        raise ValueError(
+            "it is not text in UTF-8: save a table as CSV (UTF-8), convert a text with `iconv -t "
+            "UTF-8`, or correct the ending of its name"
+        )
+    encoding = "utf-16" if wide else "utf-8-sig"
+    return io.TextIOWrapper(stream, encoding, "surrogateescape", newline="\n")
 
 
 def _from_first(lines: Iterator[str], blank: str = "") -> tuple[int, str, Iterator[str]]:
@@ -194,25 +148,36 @@ def _from_first(lines: Iterator[str], blank: str = "") -> tuple[int, str, Iterat
 def _json(label: str, stream: io.BufferedReader) -> Iterator[Row]:
     start, first, lines = _from_first(_decoded(stream))
     if first.lstrip().startswith("["):
-        yield from _array(label, "".join(lines))
+        for number, item in enumerate(_JSON.decode("".join(lines)), 1):
+            yield _object(f"{label} item {number}", item)
         return
     for number, line in enumerate(lines, start):
         if line.strip():
-            place, problem = f"{label} line {number}", _undecoded(line)
+            place = f"{label} line {number}"
             try:
-                yield Row(place, {} if problem else parse_row(line), problem)
-            except BridoError as error:
-                yield Row(place, {}, str(error))
+                yield _object(place, _JSON.decode(line))
+            except (ValueError, RecursionError) as error:
+                # The place in the line would be told as that of the file.
+                reason = getattr(error, "msg", first_line(error))
+                yield Row(place, {}, f"not JSON, one object a line ({reason})")
 
 
-def _array(label: str, text: str) -> Iterator[Row]:
-    if problem := _undecoded(text):
-        raise ValueError(problem)
-    for number, item in enumerate(ROW.decode(text), 1):
-        problem = HALF_PAIR if holds_half_pair(item) else ""
-        if not isinstance(item, dict):
-            problem = f"a JSON object is expected, not {kind(item)}"
-        yield Row(f"{label} item {number}", {} if problem else item, problem)
+def _object(place: str, value: Any) -> Row:
+    problem = "" if is_unicode(value) else NOT_UNICODE
+    if not isinstance(value, dict):
+        problem = f"a JSON object is expected, not {kind(value)}"
+    return Row(place, {} if problem else value, problem)
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    names = [name for name, _ in pairs]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key {quoted(twice)} occurs twice in one object")
+    return dict(pairs)
+
+
+_JSON = json.JSONDecoder(object_pairs_hook=_unique)
 
 
 def _csv(label: str, stream: io.BufferedReader) -> Iterator[Row]:
@@ -232,7 +197,7 @@ def _csv(label: str, stream: io.BufferedReader) -> Iterator[Row]:
         for fields in reader:
             # Spreadsheets write rows of empty cells below a table.
             if any(map(str.strip, fields)):
-                problem = next(filter(None, map(_undecoded, fields)), "")
+                problem = "" if is_unicode(fields) else NOT_UNICODE
                 if len(fields) != len(header):
                     problem = (
                         f"{len(fields)} fields, but the header has {len(header)} (put quotes "
@@ -252,8 +217,8 @@ def _check_header(names: list[str]) -> None:
     doubled = sorted({name for name in names if name and names.count(name) > 1})
     if doubled:
         raise ValueError(f"the header names {some(doubled)} more than once")
-    if problem := _undecoded("".join(names)):
-        raise ValueError(f"the header is {problem}")
+    if not is_unicode(names):
+        raise ValueError(f"the header: {NOT_UNICODE}")
 
 
 def _parquet(label: str, stream: io.BufferedReader) -> Iterator[Row]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from brido.tables.documents import CandidateDocument
-from brido.utils.blank import is_blank
+from brido.utils.rows import is_blank
 
 
 def pairs(

@@ -14,7 +14,7 @@ from standard_input import stdin
 from brido.cli.rows import good_rows
 from brido.cli.summarize.documents import Columns, read_documents
 from brido.utils.errors import BridoError
-from brido.utils.ids import Ids, id_text
+from brido.utils.rows import Ids, id_text
 
 TEXTS = [f"w{number} w{number + 1}" for number in range(7)]
 

@@ -10,7 +10,7 @@ import pytest
 from test_files import corpus, row, three, write
 
 from brido.utils.errors import BridoError
-from brido.utils.json_lines import HALF_PAIR
+from brido.utils.rows import NOT_UNICODE
 
 
 def refused(folder: Path, data: dict | None = None, **files: object) -> str:
@@ -39,10 +39,9 @@ BAD_ROWS = [
     (row(1, id=None), "id is null or blank"),
     (row(1, id=True), "id is not a text or number"),
     (row(1, document="Same  text.", summary="Same text."), "document is its own summary"),
-    (row(1, other="half \ud800 pair"), HALF_PAIR),
+    (row(1, other="half \ud800 pair"), NOT_UNICODE),
     (b'{"id": "b", "document": "T', "not JSON, one object a line (Invalid control character at)"),
-    (b'{"id": "b", "document": "caf\xe9", "summary": "S."}', "not UTF-8 (byte 0xe9): save it as "
-     "UTF-8"),
+    (b'{"id": "b", "document": "caf\xe9", "summary": "S."}', NOT_UNICODE),
     (b'{"id": "b", "summary": "One.", "summary": "Two."}', "not JSON, one object a line (the "
      "key 'summary' occurs twice in one object)"),
     (b'["a"]', "a JSON object is expected, not a list"),
@@ -92,7 +91,7 @@ BAD_FILES = [
     ("r.parquet", b"PAR1 cut off", "r.parquet cannot be read: "),
     ("r.parquet", as_parquet(("document", "Gr\u00fc\u00dfe.".encode("latin-1")), ("summary", "S.")),
      "document is bytes, not a text: 1 (r.parquet row 1)"),
-    ("r.csv", b"PK\x03\x04 and more", "not text in UTF-8"),
+    ("r.csv", b"PK\x03\x04\x14\0 and more", "not text in UTF-8"),
     ("r.csv", "document;summary\n\u00e4;b\n".encode("utf-16-le"), "not text in UTF-8"),
     ("r.csv", b"document;summary\na;b;c\n", "contains ';'"),
     ("r.csv", b"sep=;\ndocument;summary\na;b\n", "only ['sep=', '']"),

@@ -12,8 +12,8 @@ import pytest
 from click.testing import CliRunner
 
 from brido.cli.main import group
+from brido.cli.rows import standard_input
 from brido.utils.errors import BridoError
-from brido.utils.files import standard_input
 from brido.utils.outputs import check_output, output_text
 
 RECORD = {"id": "a", "document": "A cat sat on a mat in Ashwick.", "summary": "A cat sat.",

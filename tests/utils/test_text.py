@@ -2,7 +2,7 @@
 
 import pytest
 
-from brido.utils.blank import is_blank
+from brido.utils.rows import is_blank
 from brido.utils.text import (
     clean,
     one_sentence_a_line,

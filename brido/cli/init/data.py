@@ -13,7 +13,7 @@ from brido.corpus.settings import FilesSettings
 from brido.stats import FEWEST
 from brido.utils.errors import BridoError, quoted
 from brido.utils.files import columns_of, first_rows
-from brido.utils.left_out import LeftOut
+from brido.utils.rows import LeftOut
 from brido.utils.sections import checked
 from brido.utils.text import clean, seeing_tokenizer, unseen_share
 
@@ -90,7 +90,8 @@ def look(
         data.repeats += checks.repeats
         # Of a small split at least as many rows are taken as are good.
         data.bad_share = max(data.bad_share, len(checks.bad) / max(checks.kept, 1))
-        left_out.add(checks.bad)
+        for fault, bad in checks.bad.faults.items():
+            left_out.note(fault, *bad)
         rows += checks.rows
         data.warnings += filter(None, [seen.warning(split)])
     _check(data, left_out, rows)

@@ -1,5 +1,6 @@
 """The documents of files and of stdin, as rows that `brido.cli.rows.good_rows` reads."""
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -8,8 +9,8 @@ from brido.cli.init.data import DOCUMENTS, usual
 from brido.cli.rows import Values
 from brido.corpus.checks import document_fault, joined
 from brido.utils.errors import BridoError
-from brido.utils.files import READERS, Row, begins_json, ending_of, read_rows, text_lines
-from brido.utils.json_lines import keys_of
+from brido.utils.files import READERS, Row, ending_of, read_rows, text_lines
+from brido.utils.rows import keys_of
 
 _TEXT = (".txt", ".text", ".md")
 
@@ -75,5 +76,6 @@ def _column_of(label: str, values: Values, columns: Columns) -> str:
 
 
 def _is_json(path: Path) -> bool:
-    with path.open("rb") as stream:
-        return begins_json(stream)
+    """Whether a text begins as a JSON object or an array of objects or texts does."""
+    start = next(filter(str.strip, text_lines(path)), "").strip()
+    return re.match(r"\{|\[\s*([{\"\]]|\Z)", start) is not None

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from brido.candidates.documents import cut_sentence
-from brido.cli.rows import Values, good_rows, unwritable
+from brido.cli.rows import STDIN, Values, good_rows, unwritable
 from brido.cli.shared import prompt_pieces
 from brido.cli.summarize.documents import Columns, read_documents
 from brido.cli.summarize.output import Output
@@ -16,9 +16,8 @@ from brido.summarizer.model import writing_of
 from brido.summarizer.server import ServerWriter
 from brido.summarizer.writer import Named, SummaryWriter, Writing, chunks
 from brido.utils.errors import BridoError
-from brido.utils.files import STDIN
-from brido.utils.ids import Ids, id_text
 from brido.utils.progress import Progress, say
+from brido.utils.rows import Ids, id_text
 from brido.work.running import run_stream
 from brido.work.settings import RuntimeSettings
 from brido.work.worker import MakeWorker, Workers, model_workers
