@@ -12,7 +12,7 @@ from brido.evaluation.registry import find_metric
 from brido.report.card import weights_of
 from brido.report.choice import Choice, Compared, choose
 from brido.report.display import ColumnKey, column_of, display
-from brido.report.metrics import difference, estimate, read_scores
+from brido.report.metrics import estimate_all, read_scores
 from brido.report.seen import blind, measured_by, seen_line
 from brido.report.summary import item_of
 from brido.report.verdict import USE, Measured, verdict
@@ -105,16 +105,12 @@ def verdict_of(
     trained = best_trained(params, choice)
     names = dict.fromkeys(filter(None, ["base", chosen, *rivals, trained, control]))
     scores = {name: read_scores(paths.evaluation(name)) for name in names}
-    systems = {name: estimate(own, params.report) for name, own in scores.items()}
     picked = {name: picked_by(params, name) for name in names}
     pairs = [(chosen, other) for other in names if other != chosen]
     pairs += [
         (one, other) for one, other in ((control, "base"), (trained, control)) if one and other
     ]
-    differences = {
-        f"{one} - {other}": difference(scores[one], scores[other], params.report)
-        for one, other in pairs
-    }
+    systems, differences = estimate_all(scores, pairs, params.report)
     exact = find_metric(by[0]).needs_facts
     comparable = [name for name in rivals if picked[name] != (measures or by)[0]]
     lines = verdict(

@@ -1,6 +1,7 @@
 """From evaluation tables to numbers: means, intervals, paired differences, signatures."""
 
 import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -101,3 +102,18 @@ def difference(tuned: Scores, base: Scores, settings: ReportSettings) -> Estimat
     shared = [column for column in tuned.columns if column in base.columns]
     gaps = [tuned.column(key) - base.column(key) for key in shared]
     return estimate(Scores(tuned.ids, shared, np.stack(gaps, axis=1), {}), settings)
+
+
+def estimate_all(
+    scores: Mapping[str, Scores], pairs: Iterable[tuple[str, str]], settings: ReportSettings
+) -> tuple[dict[str, Estimates], dict[str, Estimates]]:
+    """The estimates of all systems by name, and the differences of pairs by `NAME - OTHER`.
+
+    Raises:
+        BridoError: two systems were evaluated on different documents.
+    """
+    systems = {name: estimate(own, settings) for name, own in scores.items()}
+    gaps = {
+        f"{one} - {other}": difference(scores[one], scores[other], settings) for one, other in pairs
+    }
+    return systems, gaps

@@ -10,8 +10,7 @@ from brido.report.metrics import (
     NAMED_ESTIMATES,
     Estimates,
     Scores,
-    difference,
-    estimate,
+    estimate_all,
     read_scores,
 )
 from brido.report.settings import ReportSettings
@@ -74,15 +73,11 @@ def measure(
     read = {system: read_scores(path) for system, path in tables.items()}
     # Of the reference nothing may be measured: metrics may all compare with the references.
     scores = {system: found for system, found in read.items() if found.columns}
-    systems = {name: estimate(item, settings) for name, item in scores.items()}
     others = [name for name in scores if name not in {"reference", "base"}]
     pairs = [(name, "base") for name in others]
     if control is not None and control in scores:
         pairs += [(name, control) for name in beside if name not in {"base", control}]
-    gaps = {
-        f"{name} - {other}": difference(scores[name], scores[other], settings)
-        for name, other in pairs
-    }
+    systems, gaps = estimate_all(scores, pairs, settings)
     sentences = [length_warning(systems, name, settings.length_warning) for name in others]
     if voting:
         sentences.append(
