@@ -3,7 +3,6 @@
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from dvc.utils.hydra import apply_overrides
@@ -12,7 +11,7 @@ from tiny_chat import CHATML, chat_tokenizer, tiny_llama
 from tiny_models import SPECIAL, tiny_bart, word_tokenizer
 
 from brido.cli.init import checks, command, model, plan, room, settings, speed, write
-from brido.cli.init.data import Data, look
+from brido.cli.init.data import look
 from brido.models import gguf
 from brido.models.checkpoint import save
 from brido.models.settings import ReadingSettings
@@ -179,10 +178,10 @@ def planned(checkout: Path, count: int, name: str, how: speed.Speed, minutes: fl
             gpu: bool = False, others: int = 4) -> plan.Plan:  # fmt: skip
     """The plan for so many abstracts, a model and its speed."""
     write_jsonl(checkout / "a.jsonl", abstracts(count))
-    data, found = look({"train": ["a.jsonl"]}, "abstract", ["tldr"]), model.find_model(name)
-    recipe = plan.recipe_of(found, True)
-    recipe["likelihood"]["others"] = others
-    return plan.make_plan(data, found, model.find_limits(data, found), how, gpu, recipe, minutes)
+    data = look({"train": ["a.jsonl"]}, "abstract", ["tldr"])
+    found = plan.Found.of(data, model.find_model(name))
+    found.recipe["likelihood"]["others"] = others
+    return plan.make_plan(found, how, gpu, minutes)
 
 
 def test_a_plan_fits_its_minutes_and_grows_with_them(checkout) -> None:
@@ -220,74 +219,14 @@ def test_speed_is_measured_by_running_a_model_of_the_shape(checkout, kind: str) 
     bart(checkout / "bart")
     chat_folder(checkout)
     data = look({"train": ["a.jsonl"]}, "abstract", ["tldr"])
-    found = model.find_model(kind)
-    sizes = model.find_limits(data, found)
-    reading = ReadingSettings(**settings.reading_of(found, data, sizes))
-    measured = speed.measure_speed(found, data.texts, data.summaries, reading)
+    found = plan.Found.of(data, model.find_model(kind))
+    reading = ReadingSettings(**settings.reading_of(found))
+    measured = speed.measure_speed(found.model, data.texts, data.summaries, reading)
     assert measured.memory >= 0
     seconds = (measured.read, measured.write, measured.learn)
     assert all(0 < value < 1 for value in seconds)
     later = model.find_model("embedded")
     assert speed.measure_speed(later, data.texts, data.summaries, reading) is None
-
-
-def test_the_seconds_of_a_run_are_those_of_its_stages() -> None:
-    """By hand: 10 tokens are read of a document, 4 are written of a summary, 8 by its batch."""
-    documents = {"train": 100, "validation": 20, "test": 30}
-    sizes = model.Limits([8, 12], 4.0, 64, 64, 24, 1.0, 3)
-    recipe = {
-        "decoding": {"num_beams": 2},
-        "likelihood": {"others": 3},
-        "variants": {
-            "guided": {"guidance": {"others": 3}},
-            "checked": {"checked": {"candidates": 8}},
-        },
-    }
-    how = speed.Speed(read=0.01, write=0.1, learn=0.3)
-    made = plan.Plan(20, 6, 8, 5, 40, 2, ("vote", "information", "control"),
-                     ("guided", "checked"))  # fmt: skip
-    seconds = plan.seconds_of(made, Data({}, documents), sizes, how, recipe)
-    learned = 40 * 2 * (10 + 4) * 0.3
-    candidates = (5 + 8) * (10 * 0.01 + 6 * 8 * 0.1)
-    # With its own document and three others; a third of an update.
-    scored = (5 + 8) * (10 + 4 * 6 * 4) * 0.3 / 3
-    validated = 5 * (10 * 0.01 + 2 * 8 * 0.1) + 5 * (10 + 6 * 4) * 0.3 / 3
-    tuned = 3 * (8 * (10 + 6 * 4) * 0.3 + 2 * validated)
-    # Base, three tuned systems, and two that write four and three times as long.
-    written = (1 + 3 + 4 + 3) * (20 + 20) * (10 * 0.01 + 2 * 8 * 0.1)
-    started = 6 * (14 + 6 * 3 + 4 * (2 + 2))
-    parts = (learned, candidates, scored, tuned, written, started)
-    assert seconds == pytest.approx(sum(parts))
-
-
-def test_memory_and_disk_by_hand_and_smaller_parts_where_there_is_less(monkeypatch) -> None:
-    found = SimpleNamespace(parameters=100_000_000, small=True)
-    sizes = SimpleNamespace(source_tokens=400, summary_tokens=50)
-    made = plan.Plan(candidates=7, tuned=("vote", "control"))
-    preset = {
-        "checkpoints": {"base": {"fine_tuning": {"batch_size": 8}}},
-        "training": {"batch_size": 4},
-        "runtime": {"batch_tokens": 4096},
-    }
-    # Base learns from 8 texts at once, systems from 4 documents with 8 texts each.
-    assert room.most_tokens(preset, sizes, made, 4096) == max(8 * 450, 4 * 800)
-    assert room.most_tokens(preset, sizes, made, 1) == 800
-    how = speed.Speed(0.1, 0.1, 0.1, memory=1e6)
-
-    def found_with(free: float, what: object = found) -> room.Room:
-        monkeypatch.setattr(room, "free_memory", lambda: free)
-        return room.find_room(preset, what, sizes, made, how, Path("no/such"))
-
-    fixed, large = 0.7e9 + 16 * 1e8, found_with(16e9)
-    assert (large.memory, large.batch, large.disk) == (fixed, 3600 * 1e6, 4 * 4e8)
-    assert large.runtime == {}
-    (tokens,) = found_with(5e9).runtime.values()
-    assert 800 <= tokens < 3600
-    assert fixed + room.most_tokens(preset, sizes, made, tokens) * 1e6 <= 0.9 * 5e9
-    assert found_with(3.2e9).runtime == {"batch_tokens": 580, "candidate_micro_batch": 3}
-    assert found_with(3e9).runtime == {"batch_tokens": 450, "gradient_checkpointing": True}
-    adapted = found_with(3e9, SimpleNamespace(parameters=1_000_000_000, small=False))
-    assert (adapted.memory, adapted.batch) == (0.7e9 + 4e9, None)
 
 
 def test_a_machine_with_less_memory_gets_smaller_parts(own_chat, monkeypatch, capsys) -> None:
@@ -303,12 +242,6 @@ def test_a_machine_with_less_memory_gets_smaller_parts(own_chat, monkeypatch, ca
 def test_a_check_that_reads_is_proposed_where_it_is_at_hand_and_quick(
     checkout, monkeypatch, capsys
 ) -> None:
-    sizes = model.Limits([700, 1000], 4.0, 64, 64, 24, 2.0, 3)
-    data = Data({}, {"train": 100, "validation": 40, "test": 60})
-    made = plan.Plan(evaluated=50, tuned=("vote", "control"), variants=("checked",))
-    # 4 systems, 40 and 50 documents of 2 chunks, 2 sentences each, a tenth of a second.
-    takes = checks.minutes_of_minicheck(data, sizes, made)
-    assert takes == pytest.approx(4 * 90 * 2 * 2 * 0.1 / 60)
     assert not checks.is_at_hand()
     write_csv(checkout / "d.csv", dialogues(60))
     given = ("--train", "d.csv", "--summary-column", "section_text")
@@ -321,7 +254,3 @@ def test_a_check_that_reads_is_proposed_where_it_is_at_hand_and_quick(
     assert "who said what" not in capsys.readouterr().out
     monkeypatch.setattr(checks, "seconds_a_pair", lambda tokens: 100)
     assert own(*given).choice.by != "minicheck.good"
-
-
-def test_minicheck_is_timed_by_layers_of_its_shape() -> None:
-    assert checks.seconds_a_pair(8) > 0

@@ -10,9 +10,7 @@ from huggingface_hub import try_to_load_from_cache
 from transformers import T5Config, T5EncoderModel
 
 from brido.checkers.settings import MiniCheckModel
-from brido.cli.init.data import Data
-from brido.cli.init.model import Limits
-from brido.cli.init.plan import Plan
+from brido.cli.init.plan import Found, Plan
 from brido.cli.init.speed import seconds_of_work
 from brido.utils.device import computing_device, inference_dtype, multiplies_bfloat16
 
@@ -38,12 +36,11 @@ def proposed(takes: float, minutes: float) -> str:
     return "minicheck" if is_at_hand() and takes < _SHARE * minutes else "mentions"
 
 
-def minutes_of_minicheck(data: Data, limits: Limits, plan: Plan) -> float:
+def minutes_of_minicheck(found: Found, plan: Plan) -> float:
     """Minutes for every sentence of every system's summaries, each beside its document."""
-    length = fmean(limits.documents)
-    measured = sum(min(plan.evaluated, data.documents[split]) for split in ("validation", "test"))
-    systems = 1 + len(plan.tuned) + len(plan.variants)
-    pairs = systems * measured * ceil(length / _CHUNK) * max(1.0, limits.sentences)
+    length, sentences = fmean(found.limits.documents), max(1.0, found.limits.sentences)
+    texts = (1 + len(plan.tuned) + len(plan.variants)) * sum(found.evaluated(plan))
+    pairs = texts * ceil(length / _CHUNK) * sentences
     return pairs * seconds_a_pair(int(min(_CHUNK, length))) / 60
 
 

@@ -6,7 +6,7 @@ from statistics import fmean
 from typing import Any
 
 from brido.cli.init.data import Data
-from brido.cli.init.model import Limits, Model
+from brido.cli.init.model import Limits, Model, find_limits
 from brido.cli.init.speed import Speed
 from brido.settings.presets import read_preset
 
@@ -32,6 +32,28 @@ _SMALLEST = {
     "evaluated": 40, "candidates": 6, "train": 8, "looked_at": 8, "variants": ("checked",)
 }  # fmt: skip
 _VOTE = {"tuned": _ALWAYS, "train": 32, "looked_at": 40}
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a plan rests on: the documents, the model, how long texts are, and the preset of this
+    kind of model."""
+
+    data: Data
+    model: Model
+    limits: Limits
+    recipe: dict[str, Any]
+
+    @classmethod
+    def of(cls, data: Data, model: Model) -> "Found":
+        """What is known of these documents and this model."""
+        recipe = recipe_of(model, bool(data.summaries))
+        return cls(data, model, find_limits(data, model), recipe)
+
+    def evaluated(self, plan: "Plan") -> tuple[int, int]:
+        """Validation documents and test documents that every system of a plan writes."""
+        counts = self.data.documents
+        return min(plan.evaluated, counts["validation"]), min(plan.evaluated, counts["test"])
 
 
 @dataclass(frozen=True)
@@ -81,41 +103,37 @@ def writing_of(recipe: dict[str, Any], variant: str) -> float:
     return 1 + guidance.get("others", 0) + checked.get("candidates", 0) / (2 * beams)
 
 
-def make_plan(
-    data: Data, model: Model, limits: Limits, speed: Speed | None, on_gpu: bool,
-    recipe: dict[str, Any], minutes: float,
-) -> Plan:  # fmt: skip
+def make_plan(found: Found, speed: Speed | None, on_gpu: bool, minutes: float) -> Plan:
     """Return the largest run of at most so many minutes, or the smallest one if none is so short.
 
     Without a speed nothing is known to be too long for the small embedded model, and everything for
     another one.
     """
-    counts = data.documents
+    counts, form = found.data.documents, found.model.form
     most = {"evaluated": max(counts["validation"], counts["test"]), "train": counts["train"],
             "looked_at": counts["validation"]}  # fmt: skip
     # Encoder-decoders: how many documents are enough to tune on was not measured.
-    if model.form == "decoder_only":
-        most["train"] = min(most["train"], recipe["documents"]["train"])
+    if form == "decoder_only":
+        most["train"] = min(most["train"], found.recipe["documents"]["train"])
     plan = None
-    for step in _steps(data, model, recipe, on_gpu):
+    for step in _steps(found, on_gpu):
         # Without a vote nothing needs more candidates, nor another order of them.
         if plan and not plan.tuned and step.keys() & {"candidates", "tuned"} and step != _VOTE:
             continue
         sizes = {name: min(value, most.get(name, value)) for name, value in step.items()}
         larger = replace(plan or Plan(), **sizes)
-        fits = model.form == "embedded"
+        fits = form == "embedded"
         if speed:
-            seconds = seconds_of(larger, data, limits, speed, recipe)
+            seconds = seconds_of(larger, found, speed)
             larger, fits = replace(larger, seconds=seconds), seconds * RANGE[1] <= 60 * minutes
         plan = larger if fits or plan is None else plan
     return plan or Plan()
 
 
-def _steps(
-    data: Data, model: Model, recipe: dict[str, Any], on_gpu: bool
-) -> Iterator[dict[str, Any]]:
+def _steps(found: Found, on_gpu: bool) -> Iterator[dict[str, Any]]:
     """The smallest run, and what it grows by, step by step."""
-    first, *more = _references(data, model, recipe)
+    recipe = found.recipe
+    first, *more = _references(found)
     yield _SMALLEST | first
     yield from more
     # What trains nothing is left out last; guided systems read the most.
@@ -136,22 +154,21 @@ def _steps(
     yield {"evaluated": 300 if on_gpu else 100}
 
 
-def _references(data: Data, model: Model, recipe: dict[str, Any]) -> list[dict[str, Any]]:
+def _references(found: Found) -> list[dict[str, Any]]:
     """What base may learn from first, the fewest first."""
-    train = data.documents["train"]
-    if model.form == "embedded":
-        epochs = recipe["checkpoints"]["base"]["embedded"]["epochs"]
+    train = found.data.documents["train"]
+    if found.model.form == "embedded":
+        epochs = found.recipe["checkpoints"]["base"]["embedded"]["epochs"]
         return [{"references": min(train, _FROM_SCRATCH), "epochs": epochs}]
-    if not (data.summaries and model.learns_first):
+    if not (found.data.summaries and found.model.learns_first):
         return [{}]
     sizes = sorted({min(size, train) for size in (*_REFERENCES, train)})
     return [{"references": size, "epochs": min(_EPOCHS, -(-_SEEN // size))} for size in sizes]
 
 
-def seconds_of(
-    plan: Plan, data: Data, limits: Limits, speed: Speed, recipe: dict[str, Any]
-) -> float:
+def seconds_of(plan: Plan, found: Found, speed: Speed) -> float:
     """Return the seconds of all stages of a run, one after the other."""
+    limits, recipe = found.limits, found.recipe
     beams = recipe["decoding"]["num_beams"]
     written, read = limits.written, min(fmean(limits.documents), limits.source_tokens)
     # A batch is written until its longest text ends.
@@ -172,8 +189,7 @@ def seconds_of(
     validated = min(VALIDATED, plan.looked_at)
     validate = write(validated, beams) + score(validated) * _FORWARD
     seconds += len(plan.tuned) * (score(plan.train) + _VALIDATIONS * validate)
-    measured = sum(min(plan.evaluated, data.documents[split]) for split in ("validation", "test"))
     sources = 1 + len(plan.tuned) + sum(writing_of(recipe, name) for name in plan.variants)
-    seconds += sources * write(measured, beams)
+    seconds += sources * write(sum(found.evaluated(plan)), beams)
     others_stages = _OF_OTHERS * (2 + len(plan.variants))
     return seconds + _START * (_SHARED + _OF_TUNED * len(plan.tuned) + others_stages)

@@ -9,8 +9,7 @@ from typing import Any
 
 import torch
 
-from brido.cli.init.model import Limits, Model
-from brido.cli.init.plan import Plan
+from brido.cli.init.plan import Found, Plan
 from brido.cli.init.speed import Speed
 
 # Bytes of a weight in a file, and of a weight with its gradient and Adam's two moments.
@@ -35,14 +34,12 @@ class Room:
     runtime: dict[str, Any]
 
 
-def find_room(
-    preset: dict[str, Any], model: Model, limits: Limits, plan: Plan, speed: Speed | None,
-    folder: Path,
-) -> Room:  # fmt: skip
+def find_room(found: Found, plan: Plan, speed: Speed | None, folder: Path) -> Room:
     """How much memory and disk a run takes at most.
 
     folder: where the run will be, or a path below a folder that is there.
     """
+    model, limits = found.model, found.limits
     # Base, each tuned system and the copy of the chosen one.
     disk = (2 + len(plan.tuned)) * _STORED * model.parameters
     there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
@@ -51,7 +48,7 @@ def find_room(
     memory = _PROGRAM + (_TRAINED if model.small else _STORED) * model.parameters
     if speed is None or not model.small:
         return Room(memory, None, free, disk, free_disk, {})
-    tokens = most_tokens(preset, limits, plan, preset["runtime"]["batch_tokens"])
+    tokens = most_tokens(found, plan, found.recipe["runtime"]["batch_tokens"])
     batch, runtime = tokens * speed.memory, dict[str, Any]()
     if memory + batch > _SHARE * free:
         fitting = int((_SHARE * free - memory) / max(speed.memory, 1.0))
@@ -65,14 +62,14 @@ def find_room(
     return Room(memory, batch, free, disk, free_disk, runtime)
 
 
-def most_tokens(preset: dict[str, Any], limits: Limits, plan: Plan, batch_tokens: int) -> int:
+def most_tokens(found: Found, plan: Plan, batch_tokens: int) -> int:
     """Tokens of the largest part of an update that is in memory at once, as stage train cuts it."""
-    found = []
-    learning = preset["checkpoints"]["base"].get("fine_tuning") or preset["training"]
-    for settings, sequences in ((learning, 1), (preset["training"], 1 + plan.candidates)):
+    limits, training, parts = found.limits, found.recipe["training"], []
+    learning = found.recipe["checkpoints"]["base"].get("fine_tuning") or training
+    for settings, sequences in ((learning, 1), (training, 1 + plan.candidates)):
         tokens = limits.source_tokens + sequences * limits.summary_tokens
-        found.append(tokens * max(1, min(settings["batch_size"], batch_tokens // tokens)))
-    return max(found)
+        parts.append(tokens * max(1, min(settings["batch_size"], batch_tokens // tokens)))
+    return max(parts)
 
 
 def free_memory() -> float:

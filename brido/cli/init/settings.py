@@ -3,11 +3,10 @@
 import math
 from typing import Any
 
-from brido.cli.init.data import MOST_BAD, Data
-from brido.cli.init.model import Limits, Model
-from brido.cli.init.plan import VALIDATED, Plan
+from brido.cli.init.data import MOST_BAD
+from brido.cli.init.plan import VALIDATED, Found, Plan
 from brido.corpus.settings import FilesSettings
-from brido.settings.presets import merge, read_preset, render
+from brido.settings.presets import merge, render
 from brido.settings.text import comments
 from brido.utils.errors import BridoError
 from brido.utils.paths import user_path
@@ -34,42 +33,39 @@ def check_settings(named: str) -> dict[str, Any]:
 
 
 def params_text(
-    data: Data, model: Model, limits: Limits, plan: Plan, changes: dict[str, Any],
-    rival: tuple[str, str] | None = None,
-) -> str:  # fmt: skip
+    found: Found, plan: Plan, changes: dict[str, Any], rival: tuple[str, str] | None = None
+) -> str:
     """Return the params.yaml: the preset of this kind of model with the computed keys.
 
     changes: keys of the check that decides, and those with which memory is enough. rival: the
     address of a server, and its model that writes summaries too.
     """
-    preset = read_preset(model.preset)
-    settings = merge(merge(preset, computed(preset, data, model, limits, plan)), changes)
+    settings = merge(merge(found.recipe, computed(found, plan)), changes)
     if "untuned" not in plan.variants:
         settings["checkpoints"].pop("pretrained", None)
     if rival:
         address, name = rival
-        asked = {"endpoint": "chat", "model": name, "prompt": prompt_of(data, limits)}
+        asked = {"endpoint": "chat", "model": name, "prompt": prompt_of(found)}
         settings["variants"] |= {"chat": {"checkpoint": "none", "endpoint": asked}}
         settings["runtime"] |= {"endpoints": {"chat": {"base_url": address}}}
     settings["evaluation"]["metrics"] += changes.get("evaluation", {})
-    counts = ", ".join(f"{split} {count:,}" for split, count in data.documents.items())
+    counts = ", ".join(f"{split} {count:,}" for split, count in found.data.documents.items())
     heading = (
-        f"Documents of your own ({counts}), summarized by\n{model.source}.\n"
-        f"From presets/{model.preset}.yaml by brido init.\n"
+        f"Documents of your own ({counts}), summarized by\n{found.model.source}.\n"
+        f"From presets/{found.model.preset}.yaml by brido init.\n"
         "`dvc repro` makes every system and ends in the verdict."
     )
     return render(settings, comments(settings), heading)
 
 
-def computed(
-    preset: dict[str, Any], data: Data, model: Model, limits: Limits, plan: Plan
-) -> dict[str, Any]:
+def computed(found: Found, plan: Plan) -> dict[str, Any]:
     """Return the settings that are laid over the preset: lengths, counts, limits and files."""
+    preset, data, limits = found.recipe, found.data, found.limits
     most = limits.summary_tokens
     beams = preset["generation"]["base"]["method"] == "diverse_beam"
     updates = -(-plan.train // preset["training"]["batch_size"])
     # A model from scratch learns from all of train, so a large corpus is cut itself.
-    cut = model.form == "embedded" and plan.references < data.documents["train"]
+    cut = found.model.form == "embedded" and plan.references < data.documents["train"]
     changes: dict[str, Any] = {
         "data": {
             "source": "files",
@@ -81,10 +77,9 @@ def computed(
             "max_bad_fraction": max(MOST_BAD, math.ceil(100 * data.bad_share) / 100),
         },
         "checkpoints": {
-            name: _base(of_preset, data, model, limits, plan)
-            for name, of_preset in preset["checkpoints"].items()
+            name: _base(of_preset, found, plan) for name, of_preset in preset["checkpoints"].items()
         },
-        "reading": {"default": reading_of(model, data, limits)},
+        "reading": {"default": reading_of(found)},
         "documents": {"train": plan.train, "validation": plan.looked_at},
         "generation": {
             "base": {"num_candidates": plan.candidates, "max_length": most}
@@ -115,43 +110,42 @@ def computed(
     return changes
 
 
-def _base(
-    preset: dict[str, Any], data: Data, model: Model, limits: Limits, plan: Plan
-) -> dict[str, Any]:
+def _base(preset: dict[str, Any], found: Found, plan: Plan) -> dict[str, Any]:
     """`checkpoints.base`, or base before it learns, in the form that the preset has."""
-    if model.form == "embedded":
-        read, written = limits.source_tokens, limits.summary_tokens
+    read, written = found.limits.source_tokens, found.limits.summary_tokens
+    if found.model.form == "embedded":
         lengths = {"max_source_tokens": read, "max_summary_tokens": written}
         return {**preset, "embedded": preset["embedded"] | lengths}
-    base = {**preset, "source": model.source}
+    base = {**preset, "source": found.model.source}
     if (learning := preset["fine_tuning"]) is not None:
         # Few references are still some updates: 16 of 64 taught SmolLM2 to end its texts.
         enough = plan.references * plan.epochs >= _UPDATES * learning["batch_size"]
+        train = found.data.documents["train"]
         learned = {
             "batch_size": learning["batch_size"] if enough else 4,
             "world": None,
-            "documents": None if plan.references >= data.documents["train"] else plan.references,
+            "documents": None if plan.references >= train else plan.references,
             "epochs": plan.epochs,
-            "max_summary_tokens": limits.summary_tokens,
+            "max_summary_tokens": written,
         }
         base["fine_tuning"] = learning | learned if plan.references else None
     return base
 
 
-def reading_of(model: Model, data: Data, limits: Limits) -> dict[str, Any]:
+def reading_of(found: Found) -> dict[str, Any]:
     """Return `reading.default`: how much of a document is read, and what is asked for."""
-    reading: dict[str, Any] = {"max_source_tokens": limits.source_tokens}
-    if model.form != "decoder_only":
+    reading: dict[str, Any] = {"max_source_tokens": found.limits.source_tokens}
+    if found.model.form != "decoder_only":
         return reading
-    template = model.tokenizer.chat_template
+    template = found.model.tokenizer.chat_template
     # Models that think first are told not to.
     reading["template"] = {"enable_thinking": False} if "enable_thinking" in str(template) else {}
-    return reading | {"prompt": prompt_of(data, limits) if template else "{{ document }}\n\nTL;DR:"}
+    return reading | {"prompt": prompt_of(found) if template else "{{ document }}\n\nTL;DR:"}
 
 
-def prompt_of(data: Data, limits: Limits) -> str:
+def prompt_of(found: Found) -> str:
     """What a chat model is asked."""
-    long = " in one or two sentences" if not data.summaries else ""
-    if data.summaries and limits.words:
-        long = f" in about {limits.words} words"
+    long = " in one or two sentences" if not found.data.summaries else ""
+    if found.data.summaries and found.limits.words:
+        long = f" in about {found.limits.words} words"
     return f"Summarize this text{long}. Write nothing but the summary.\n\n{{{{ document }}}}"

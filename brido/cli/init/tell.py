@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from textwrap import fill, indent, shorten
-from typing import Any
 
 import click
 import torch
@@ -12,8 +11,8 @@ from brido.checkers.mentions import speakers_of
 from brido.checkers.seeing import table_of
 from brido.cli.init.checks import is_at_hand
 from brido.cli.init.data import Data
-from brido.cli.init.model import ANOTHER, Limits, Model
-from brido.cli.init.plan import RANGE, Plan
+from brido.cli.init.model import ANOTHER
+from brido.cli.init.plan import RANGE, Found, Plan
 from brido.cli.init.room import Room
 from brido.evaluation.mentions import METRIC
 from brido.evaluation.planted import metric_sensitivity
@@ -31,9 +30,9 @@ _JUDGE = (
 )
 
 
-def tell_data(data: Data, limits: Limits) -> None:
+def tell_data(found: Found) -> None:
     """Print what the files hold, and what may be wrong with it."""
-    counts, most = limits.documents, limits.source_tokens
+    data, counts, most = found.data, found.limits.documents, found.limits.source_tokens
     cut = sum(count > most for count in counts) / len(counts)
     read = sum(min(count, most) for count in counts) / max(sum(counts), 1)
     columns = [data.files[f"{name}_column"] for name in ("document", "summary")]
@@ -52,24 +51,22 @@ def tell_data(data: Data, limits: Limits) -> None:
     for text in data.warnings:
         _warn(text)
     if cut > MANY_CUT:
-        more = f"{_MORE}: {limits.more_tokens} reads more, with more memory and time"
+        longer = found.limits.more_tokens
+        more = f"{_MORE}: {longer} reads more, with more memory and time"
         _warn(
             f"{cut:.0%} of the documents are longer than what is read: only {read:.0%} of all text "
             "is read, and what a summary says of the rest is made up. "
-            f"{more if limits.more_tokens > most else 'This model reads no more (--model)'}"
+            f"{more if longer > most else 'This model reads no more (--model)'}"
         )
 
 
 def tell_plan(
-    data: Data, model: Model, plan: Plan, recipe: dict[str, Any], minutes: float, where: str,
-    rival: Sequence[str] | None, room: Room,
-) -> None:  # fmt: skip
+    found: Found, plan: Plan, room: Room, minutes: float, where: str, rival: Sequence[str] | None
+) -> None:
     """Print the size of the run and how long it takes; where: `cd` to the project."""
     _heading(f"The run: {duration(plan.seconds)}")
     click.echo(f"  {where}dvc repro")
-    chosen, measured = (
-        min(plan.evaluated, data.documents[split]) for split in ("validation", "test")
-    )
+    model, (chosen, measured) = found.model, found.evaluated(plan)
     size = f"{model.parameters / 1e6:,.0f} million weights, presets/{model.preset}.yaml"
     rows = {"base": f"{model.source} ({size})"}
     if plan.references:
@@ -94,7 +91,7 @@ def tell_plan(
     rows["verdict"] = f"chosen on {chosen:,} validation documents, measured on {measured:,} of test"
     planned = {*plan.tuned, *plan.variants}
     if left_out := [
-        name for name in (*recipe["tuned"], *recipe["variants"]) if name not in planned
+        name for name in (*found.recipe["tuned"], *found.recipe["variants"]) if name not in planned
     ]:
         rows["left out"] = f"for time (--minutes {minutes:g}): {', '.join(left_out)}"
     _tell_rows(rows)
@@ -108,7 +105,7 @@ def tell_plan(
             f"even the smallest run may take more than {minutes:g} minutes: take a GPU, a smaller "
             "--model, shorter documents, or more --minutes"
         )
-    if model.form == "embedded" or (model.learns_first and not data.summaries):
+    if model.form == "embedded" or (model.learns_first and not found.data.summaries):
         _warn(
             "a model so small that learned from so little writes too badly for a verdict. One "
             f"that can: {ANOTHER}"

@@ -9,9 +9,9 @@ from ruamel.yaml import YAML
 
 from brido.cli.init.checks import minutes_of_minicheck, proposed
 from brido.cli.init.data import look
-from brido.cli.init.model import ANOTHER, find_limits, find_model
+from brido.cli.init.model import ANOTHER, find_model
 from brido.cli.init.place import branch_of, check_place, checkout, commit, is_project, make_place
-from brido.cli.init.plan import make_plan, recipe_of
+from brido.cli.init.plan import Found, make_plan
 from brido.cli.init.room import find_room
 from brido.cli.init.settings import check_settings, params_text, reading_of
 from brido.cli.init.speed import measure_speed
@@ -60,30 +60,28 @@ def write(
     with chdir(root):
         check_settings(check or "mentions")
         data = look(given, document_column, list(summary_column), id_column, rename)
-        found = find_model(model)
-        if found.form == "embedded" and not data.summaries:
+        found = Found.of(data, find_model(model))
+        if found.model.form == "embedded" and not data.summaries:
             raise BridoError(
                 "--model: the embedded model learns from summaries, and there are none. One that "
                 f"can write without them: {ANOTHER}"
             )
-        limits = find_limits(data, found)
-        tell_data(data, limits)
-        recipe = recipe_of(found, bool(data.summaries))
-        reading = ReadingSettings(**reading_of(found, data, limits))
-        speed = measure_speed(found, data.texts, data.summaries, reading)
-        plan = make_plan(data, found, limits, speed, torch.cuda.is_available(), recipe, minutes)
-        room = find_room(recipe, found, limits, plan, speed, folder or root)
-        takes = minutes_of_minicheck(data, limits, plan)
+        tell_data(found)
+        reading = ReadingSettings(**reading_of(found))
+        speed = measure_speed(found.model, data.texts, data.summaries, reading)
+        plan = make_plan(found, speed, torch.cuda.is_available(), minutes)
+        room = find_room(found, plan, speed, folder or root)
+        takes = minutes_of_minicheck(found, plan)
         check = check or proposed(takes, minutes)
-        changes = check_settings(check) | {"runtime": recipe["runtime"] | room.runtime}
-        text = params_text(data, found, limits, plan, changes, rival)
+        changes = check_settings(check) | {"runtime": found.recipe["runtime"] | room.runtime}
+        text = params_text(found, plan, changes, rival)
         check_params(YAML(typ="safe").load(text))
     if folder:
         make_place(folder, root)
     with chdir(folder or root):
         kept = replace_params(text)
     where = f"cd {folder} && " if folder else ""
-    tell_plan(data, found, plan, recipe, minutes, where, rival, room)
+    tell_plan(found, plan, room, minutes, where, rival)
     tell_check(data, check, takes)
     old = f"; the old one is {kept}" if kept else ""
     click.echo(f"\n{(folder or Path()) / PARAMS_FILE} is written{old}.")

@@ -1,0 +1,91 @@
+"""The arithmetic of `brido init` by hand: seconds of a run, memory, disk, minutes of MiniCheck."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from brido.cli.init import checks, model, plan, room, speed
+from brido.cli.init.data import Data
+
+
+def found_of(
+    documents: dict[str, int], sizes: Any, recipe: dict[str, Any], about: Any = None
+) -> plan.Found:
+    """What a plan rests on: so many documents of each split."""
+    return plan.Found(Data({}, documents), about, sizes, recipe)
+
+
+def test_the_seconds_of_a_run_are_those_of_its_stages() -> None:
+    """By hand: 10 tokens are read of a document, 4 are written of a summary, 8 by its batch."""
+    documents = {"train": 100, "validation": 20, "test": 30}
+    sizes = model.Limits([8, 12], 4.0, 64, 64, 24, 1.0, 3)
+    recipe = {
+        "decoding": {"num_beams": 2},
+        "likelihood": {"others": 3},
+        "variants": {
+            "guided": {"guidance": {"others": 3}},
+            "checked": {"checked": {"candidates": 8}},
+        },
+    }
+    how = speed.Speed(read=0.01, write=0.1, learn=0.3)
+    made = plan.Plan(20, 6, 8, 5, 40, 2, ("vote", "information", "control"),
+                     ("guided", "checked"))  # fmt: skip
+    seconds = plan.seconds_of(made, found_of(documents, sizes, recipe), how)
+    learned = 40 * 2 * (10 + 4) * 0.3
+    candidates = (5 + 8) * (10 * 0.01 + 6 * 8 * 0.1)
+    # With its own document and three others; a third of an update.
+    scored = (5 + 8) * (10 + 4 * 6 * 4) * 0.3 / 3
+    validated = 5 * (10 * 0.01 + 2 * 8 * 0.1) + 5 * (10 + 6 * 4) * 0.3 / 3
+    tuned = 3 * (8 * (10 + 6 * 4) * 0.3 + 2 * validated)
+    # Base, three tuned systems, and two that write four and three times as long.
+    written = (1 + 3 + 4 + 3) * (20 + 20) * (10 * 0.01 + 2 * 8 * 0.1)
+    started = 6 * (14 + 6 * 3 + 4 * (2 + 2))
+    parts = (learned, candidates, scored, tuned, written, started)
+    assert seconds == pytest.approx(sum(parts))
+
+
+def test_memory_and_disk_by_hand_and_smaller_parts_where_there_is_less(monkeypatch) -> None:
+    sizes = SimpleNamespace(source_tokens=400, summary_tokens=50)
+    made = plan.Plan(candidates=7, tuned=("vote", "control"))
+    preset = {
+        "checkpoints": {"base": {"fine_tuning": {"batch_size": 8}}},
+        "training": {"batch_size": 4},
+        "runtime": {"batch_tokens": 4096},
+    }
+    small = found_of({}, sizes, preset, SimpleNamespace(parameters=100_000_000, small=True))
+    large = found_of({}, sizes, preset, SimpleNamespace(parameters=1_000_000_000, small=False))
+    # Base learns from 8 texts at once, systems from 4 documents with 8 texts each.
+    assert room.most_tokens(small, made, 4096) == max(8 * 450, 4 * 800)
+    assert room.most_tokens(small, made, 1) == 800
+    how = speed.Speed(0.1, 0.1, 0.1, memory=1e6)
+
+    def found_with(free: float, found: plan.Found = small) -> room.Room:
+        monkeypatch.setattr(room, "free_memory", lambda: free)
+        return room.find_room(found, made, how, Path("no/such"))
+
+    fixed, fits = 0.7e9 + 16 * 1e8, found_with(16e9)
+    assert (fits.memory, fits.batch, fits.disk) == (fixed, 3600 * 1e6, 4 * 4e8)
+    assert fits.runtime == {}
+    (tokens,) = found_with(5e9).runtime.values()
+    assert 800 <= tokens < 3600
+    assert fixed + room.most_tokens(small, made, tokens) * 1e6 <= 0.9 * 5e9
+    assert found_with(3.2e9).runtime == {"batch_tokens": 580, "candidate_micro_batch": 3}
+    assert found_with(3e9).runtime == {"batch_tokens": 450, "gradient_checkpointing": True}
+    adapted = found_with(3e9, large)
+    assert (adapted.memory, adapted.batch) == (0.7e9 + 4e9, None)
+
+
+def test_the_minutes_of_minicheck(monkeypatch) -> None:
+    monkeypatch.setattr(checks, "seconds_a_pair", lambda tokens: 0.1)
+    sizes = model.Limits([700, 1000], 4.0, 64, 64, 24, 2.0, 3)
+    found = found_of({"train": 100, "validation": 40, "test": 60}, sizes, {})
+    made = plan.Plan(evaluated=50, tuned=("vote", "control"), variants=("checked",))
+    # 4 systems, 40 and 50 documents of 2 chunks, 2 sentences each, a tenth of a second.
+    takes = checks.minutes_of_minicheck(found, made)
+    assert takes == pytest.approx(4 * 90 * 2 * 2 * 0.1 / 60)
+
+
+def test_minicheck_is_timed_by_layers_of_its_shape() -> None:
+    assert checks.seconds_a_pair(8) > 0
