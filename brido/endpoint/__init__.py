@@ -4,30 +4,19 @@
 section.
 """
 
-from typing import TYPE_CHECKING
+from brido.utils.extras import extra
 
-from brido.utils.lazy import lazy
+with extra():
+    from brido.endpoint.answers import Answer, AskedModel, FormatRefused, Message, Question
+    from brido.endpoint.client import CallPlan, Client, DryRun
 
-if TYPE_CHECKING:
-    from brido.endpoint.answers import Answer as Answer
-    from brido.endpoint.answers import AskedModel as AskedModel
-    from brido.endpoint.answers import FormatRefused as FormatRefused
-    from brido.endpoint.answers import Message as Message
-    from brido.endpoint.answers import Question as Question
-    from brido.endpoint.client import CallPlan as CallPlan
-    from brido.endpoint.client import Client as Client
-    from brido.endpoint.client import DryRun as DryRun
-
-# Loaded when asked for: the room's section is read with every params.yaml.
-_PUBLIC = {
-    "Answer": "answers",
-    "AskedModel": "answers",
-    "FormatRefused": "answers",
-    "Message": "answers",
-    "Question": "answers",
-    "Client": "client",
-    "DryRun": "client",
-    "CallPlan": "client",
-}
-__all__ = list(_PUBLIC)
-__getattr__, __dir__ = lazy(__name__, _PUBLIC)
+__all__ = [
+    "Answer",
+    "AskedModel",
+    "CallPlan",
+    "Client",
+    "DryRun",
+    "FormatRefused",
+    "Message",
+    "Question",
+]

@@ -12,17 +12,8 @@ from brido.utils.errors import BridoError
 Message = Mapping[str, str]
 # The finish_reason of a response that was paid for and holds no answer: only what it took is kept.
 NO_ANSWER = "no_answer"
-# How servers say that an answer came to its own end, was cut at a limit, or stopped by a filter.
-# In lower case; of OpenAI, vLLM, llama.cpp, Mistral, Anthropic, Gemini, Cohere, Bedrock, Zhipu.
-_ENDED = {"stop", "eos", "eos_token", "end_turn", "end", "stop_sequence", "complete",
-          "completed", "finished", "finish"}  # fmt: skip
-CUT = {"length", "max_tokens", "max_length", "max_output_tokens", "max_completion_tokens",
-        "model_length", "token_limit", "context_length", "model_context_window_exceeded",
-        "incomplete", "max_token"}  # fmt: skip
-FILTERED = {"content_filter", "content_filtered", "safety", "recitation", "blocklist", "refusal",
-             "prohibited_content", "spii", "guardrail_intervened", "error_toxic",
-             "sensitive", "invalid_prompt", "content_policy_violation",
-             "data_inspection_failed"}  # fmt: skip
+# The finish_reason of an answer that reached its limit, and of one that a filter stopped.
+CUT, FILTERED = "length", "content_filter"
 
 
 class FormatRefused(BridoError):
@@ -44,15 +35,8 @@ class Answer:
 
     @property
     def ending(self) -> str:
-        """stop, length, refused, unsaid, or the server's own word in lower case."""
-        reason = self.finish_reason.lower()
-        if self.refused or reason in FILTERED:
-            return "refused"
-        if reason in CUT:
-            return "length"
-        if not reason:
-            return "unsaid"
-        return "stop" if reason in _ENDED else reason
+        """stop, length, refused, unsaid, or the server's own word."""
+        return "refused" if self.refused else self.finish_reason or "unsaid"
 
     @property
     def ended(self) -> bool:

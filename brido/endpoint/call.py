@@ -8,14 +8,14 @@ servers quote prompts and keys.
 
 import asyncio
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
-from brido.endpoint.answers import FILTERED, Answer, FormatRefused, Question
+from brido.endpoint.answers import CUT, FILTERED, Answer, FormatRefused, Question
 from brido.endpoint.budget import MALFORMED
-from brido.endpoint.responses import ErrorBody, Unreadable, read_response
+from brido.endpoint.responses import Unreadable, read_response
 from brido.endpoint.settings import EndpointRuntime, api_key
 from brido.utils.errors import BridoError
 from brido.utils.extras import extra
@@ -29,6 +29,8 @@ _http: Any = import_module(DefaultAsyncHttpxClient.__mro__[1].__module__.partiti
 # Bytes of a response; far more than any answer has.
 LONGEST_RESPONSE = 16 * 2**20
 _AWAY = ("server unreachable", "timeout")
+# The error codes of a prompt that a filter refuses: Azure's and OpenAI's.
+_FILTERED_PROMPT = (FILTERED, "invalid_prompt")
 
 
 class CallFailed(Exception):
@@ -99,19 +101,20 @@ class Server:
         limit = body.get("max_tokens", body.get("max_completion_tokens"))
         # Some servers say "stop" of an answer that was cut at its limit.
         cut = answer.ended and limit == answer.answer_tokens
-        return replace(answer, finish_reason="length") if cut else answer
+        return replace(answer, finish_reason=CUT) if cut else answer
 
     def _refused(self, refusal: openai.APIStatusError, sent: Mapping[str, Any]) -> Answer:
         """Raise the error that a server's status is: of this call alone, or of all calls.
 
         A prompt that the server's filter refuses is answered: asking again would change nothing.
         """
-        status, error = refusal.status_code, ErrorBody(refusal.body)
-        if status == 400 and error.code.lower() in FILTERED:
-            return Answer("", "content_filter", refused=True)
-        said, server = self._describe(status, error, sent), self._runtime.section
+        status, error = refusal.status_code, _Words(refusal.body)
+        if status == 400 and error.code in _FILTERED_PROMPT:
+            return Answer("", FILTERED, refused=True)
+        named = [name for name in sent if len(name) > 1 and name in error.words]
+        said, server = self._describe(status, error, named), self._runtime.section
         end = f" ({said}; {server}.show_content: true shows what it says)"
-        if "response_format" in error.names(sent) and not self._answered:
+        if "response_format" in named and not self._answered:
             raise FormatRefused(
                 f"{self._section}: the server refuses the field response_format{end}"
             ) from None
@@ -132,16 +135,27 @@ class Server:
             raise BridoError(f"{self._section}: the server {reasons[status]}{end}") from None
         raise CallFailed(said, status in {408, 429, 503, 504, 529}) from None
 
-    def _describe(self, status: int, error: ErrorBody, sent: Mapping[str, Any]) -> str:
+    def _describe(self, status: int, error: "_Words", named: Sequence[str]) -> str:
         """HTTP status, error code and fields that the server names; its words where asked for."""
         said = f"HTTP {status}"
         if re.fullmatch(r"[A-Za-z_-][A-Za-z0-9_.-]{0,60}", error.code):
             said += f" {error.code}"
-        if fields := error.names(sent):
-            said += f", about {', '.join(fields)}"
+        if named:
+            said += f", about {', '.join(named)}"
         if self._runtime.show_content:
-            said += f": {error.message[:1000]}"
+            said += f": {error.words[:1000]}"
         return said.replace(self._key, "[key]") if self._key else said
+
+
+class _Words:
+    """What a server says of an error: its code, and its words, which may quote a document."""
+
+    def __init__(self, error: Any) -> None:
+        """error: an object as OpenAI has it, or a text."""
+        described = error if isinstance(error, Mapping) else {"message": error}
+        code, kind = described.get("code"), described.get("type")
+        self.code = str(code if isinstance(code, str) else kind or "")
+        self.words = f"{described.get('message') or ''} {described.get('param') or ''}".strip()
 
 
 class _WholeResponses(DefaultAsyncHttpxClient):
@@ -175,7 +189,7 @@ class _WholeResponses(DefaultAsyncHttpxClient):
     async def _read(self, request: Any, options: dict[str, Any]) -> Any:
         """Return the whole response; Unreadable if it is too long, compressed or no completion."""
         response = await super().send(request, **(options | {"stream": True}))
-        content, status, found = bytearray(), response.status_code, {}
+        content, found = bytearray(), {}
         try:
             # No compression was asked for, and a small response can unfold to any size.
             if response.headers.get("content-encoding", "").lower() not in {"", "identity"}:
@@ -186,15 +200,10 @@ class _WholeResponses(DefaultAsyncHttpxClient):
                     raise Unreadable
         finally:
             await response.aclose()
-        if status < 300:
-            try:
-                found["answer"] = read_response(bytes(content))
-            except ErrorBody as error:
-                if error.status is None:
-                    raise Unreadable from None
-                status = error.status
+        if response.status_code < 300:
+            found["answer"] = read_response(bytes(content))
         how = {"headers": response.headers, "content": bytes(content), "extensions": found}
-        return _http.Response(status, request=request, **how)
+        return _http.Response(response.status_code, request=request, **how)
 
 
 def _kind(error: BaseException | None) -> str:

@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from brido.endpoint.answers import CUT, FILTERED, NO_ANSWER, Answer, AskedModel, Question, as_json
+from brido.endpoint.answers import CUT, NO_ANSWER, Answer, AskedModel, Question, as_json
 from brido.utils.extras import extra
 from brido.utils.progress import say
 from brido.utils.store import Store
@@ -37,10 +37,9 @@ CREATE TABLE IF NOT EXISTS answers (
 # Not INSERT OR IGNORE, which would also drop a row with a null without a word.
 _ADD_MODEL = "INSERT INTO models VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
 # An answer that is asked for again, in SQL; the rest is final.
-_REASONS = ", ".join(f"'{reason}'" for reason in sorted(CUT | FILTERED))
 _AGAIN = (
     "TRIM(answers.text, char(9, 10, 13, 32)) = '' AND NOT answers.refused "
-    f"AND LOWER(answers.finish_reason) NOT IN ({_REASONS})"
+    f"AND answers.finish_reason <> '{CUT}'"
 )
 _SUMS = ", ".join(
     f"{name} = answers.{name} + excluded.{name}"

@@ -14,9 +14,8 @@ def answering(served: Served) -> BadEndpoint:
     return BadEndpoint(respond=lambda body: (served.status, served.body))
 
 
-OVERLOADED = [served for served in RESPONSES if served.read == "HTTP 429"]
 STOPPING = [served for served in RESPONSES if served.read == "HTTP 403"]
-OTHERS = [served for served in RESPONSES if served not in OVERLOADED + STOPPING]
+OTHERS = [served for served in RESPONSES if served not in STOPPING]
 
 
 @pytest.mark.parametrize("served", OTHERS, ids=[served.server for served in OTHERS])
@@ -39,13 +38,6 @@ def test_the_answers_of_real_servers(asking, served):
         else:
             for (answer,) in (found.values() for found in answers):
                 assert (answer.text, answer.ending, answer.ended) == served.read
-
-
-@pytest.mark.parametrize("served", OVERLOADED, ids=[served.server for served in OVERLOADED])
-def test_an_overload_that_is_said_in_a_body_is_waited_for(asking, served):
-    with answering(served) as server, pytest.raises(BridoError, match="HTTP 429"):
-        asking(server, TEXTS[:1], patience_seconds=0.8, max_attempts=1)
-    assert len(server.requests) > 1
 
 
 @pytest.mark.parametrize("served", STOPPING, ids=[served.server for served in STOPPING])
