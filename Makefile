@@ -41,7 +41,6 @@ export COMMAND
 repro: .venv/.runtime .venv/bin/brido
 	@python -m brido config
 	python -m stages
-	@python -m stages.report --show
 
 test: .venv/.dev
 	$(PYTEST) -m "not slow and not gpu" tests
@@ -90,7 +89,6 @@ llm: .venv/.runtime .venv/bin/brido
 	@python -m brido preset smollm2
 	@python -m brido config
 	python -m stages
-	@python -m stages.report --show
 
 study: .venv/.runtime
 	python -m experiments.study experiments/plans/default.yaml --workers $$(nproc)

@@ -26,7 +26,7 @@ _DVC = ("dvc", "--wait-for-lock", "repro")
 
 
 def main() -> None:
-    """Run every stage that is not up to date."""
+    """Run every stage that is not up to date, and print the tables and the verdict."""
     if sys.argv[1:]:
         raise BridoError(
             "`python -m stages` takes no arguments and runs the whole pipeline; one stage: "
@@ -39,6 +39,10 @@ def main() -> None:
         codes = list(pool.map(lambda lane: _code(["--single-item", *lane]), lanes(params)))
     _check(codes)
     _run([])
+    # Here, since it imports much that need not wait beside the stages.
+    from stages.report import show
+
+    show()
 
 
 def shared(params: Params) -> list[str]:

@@ -1,4 +1,4 @@
-"""Stage report: numbers with intervals and the page (`--show` prints the tables again)."""
+"""Stage report: numbers with intervals, the page and the model card."""
 
 import os
 import sys
@@ -35,14 +35,12 @@ _NO_CURVES = "system,update,loss,cross_entropy,contrastive,tau"
 
 
 def main() -> None:
-    """Make metrics/ and report/ from the tables that params.yaml names, or show the last table."""
-    only_show = sys.argv[1:] == ["--show"]
-    if sys.argv[1:] and not only_show:
-        raise BridoError(f"usage: python -m stages.report [--show], not {' '.join(sys.argv[1:])}")
-    if not only_show:
-        paths.check_base("report")
-        report(load_params())
-    if only_show or not os.environ.get(SHOWN_LATER):
+    """Make metrics/ and report/ from the tables that params.yaml names, and print the tables."""
+    if sys.argv[1:]:
+        raise BridoError("`python -m stages.report` takes no arguments")
+    paths.check_base("report")
+    report(load_params())
+    if not os.environ.get(SHOWN_LATER):
         show()
 
 

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 FILE = Path(".brido/seconds.jsonl")
-# Set where `python -m stages.report --show` prints the tables at the end: the stage prints none.
+# Set where `python -m stages` prints the tables at the end: the stage prints none.
 SHOWN_LATER = "BRIDO_SHOWN_LATER"
 # Stages named one by one in the line at the end.
 _SHOWN = 6
@@ -20,7 +20,7 @@ def measure() -> None:
 
     def note() -> None:
         file, stage = Path(sys.argv[0]), Path(sys.argv[0]).stem
-        if file.parent.name != "stages" or stage == "__main__" or "--show" in sys.argv:
+        if file.parent.name != "stages" or stage == "__main__":
             return
         took = {
             "stage": " ".join([stage, *sys.argv[1:]]),

@@ -10,7 +10,7 @@ from dvc.repo import Repo
 import stages.__main__ as driver
 from brido.settings.load import load_params
 from brido.utils.errors import BridoError
-from stages import seconds
+from stages import report, seconds
 
 ROOT = Path(__file__).parents[2]
 
@@ -37,7 +37,7 @@ def test_a_failed_stage_ends_the_run(tmp_path, monkeypatch, failing):
     def run(command, check, env):
         assert env[seconds.SHOWN_LATER]
         asked.append(command)
-        failed = failing in command if failing else command[-1] == "repro"
+        failed = failing in command if failing else failing == "" and command[-1] == "repro"
         return subprocess.CompletedProcess(command, bool(failed))
 
     monkeypatch.setattr(driver.subprocess, "run", run)
@@ -45,11 +45,17 @@ def test_a_failed_stage_ends_the_run(tmp_path, monkeypatch, failing):
     with pytest.raises(BridoError, match="takes no arguments"):
         driver.main()
     assert asked == []
+    monkeypatch.setattr(report, "show", lambda: asked.append("shown"))
     monkeypatch.setattr(driver.sys, "argv", ["stages"])
     with pytest.raises(BridoError, match="run again"):
         driver.main()
     lanes = len(driver.lanes(load_params()))
+    # Whatever fails, nothing runs behind it, and no old tables are shown.
     assert len(asked) == (1 if failing == "pairwise" else 1 + lanes + (not failing))
+    assert "shown" not in asked
+    failing = None
+    driver.main()
+    assert asked[-1] == "shown"
 
 
 def test_the_dearest_stages_are_named(tmp_path, monkeypatch):

@@ -10,6 +10,7 @@ from ruamel.yaml import YAML
 
 from brido.settings.load import load_params
 from brido.tables import read_rows
+from brido.utils.errors import BridoError
 from stages import choose as stage_choose
 from stages import paths, report
 
@@ -64,6 +65,17 @@ def test_a_run_that_trains_no_order_has_a_choice_a_page_and_no_curves(finished):
     assert heading.startswith("system,update,")
     assert rows == []
     assert report.PAGE.is_file()
+
+
+def test_numbers_that_cannot_be_printed_name_the_stage_that_makes_them(finished, capsys):
+    report.show()
+    assert kept(paths.CHOICE)["verdict"][0].split()[0] in capsys.readouterr().out
+    INTERVALS.write_text(json.dumps(kept(INTERVALS) | {"systems": {"base": "good"}}))
+    with pytest.raises(BridoError, match=r"intervals\.json is damaged .*dvc repro -sf report"):
+        report.show()
+    INTERVALS.unlink()
+    with pytest.raises(BridoError, match="dvc repro report"):
+        report.show()
 
 
 def test_the_page_holds_a_seeded_sample_with_the_marks_of_the_metric(read):
