@@ -11,12 +11,10 @@ from brido.checkers import Sensitivity
 from brido.evaluation.registry import find_metric
 from brido.report.card import weights_of
 from brido.report.choice import Choice, Compared, choose
-from brido.report.display import ColumnKey, column_of, display
-from brido.report.metrics import estimate_all, read_scores
+from brido.report.display import display
+from brido.report.metrics import ColumnKey, column_of, estimate_all, item_of, read_scores
 from brido.report.seen import blind, measured_by, seen_line
-from brido.report.summary import item_of
-from brido.report.verdict import USE, Measured, verdict
-from brido.report.verdict_table import verdict_table
+from brido.report.verdict import USE, Measured, verdict, verdict_table
 from brido.settings.load import load_params
 from brido.settings.params import Params
 from brido.summarizer.usage import Usage, usage_of, write_model, write_usage
@@ -36,7 +34,7 @@ def main() -> None:
     """Write metrics/choice.json and data/chosen."""
     params = load_params()
     by = column_of(str(params.decides))
-    less = display(*by).better == "lower"
+    less = display(by).better == "lower"
     systems = [compared(params, name, by) for name in params.choosable]
     choice = choose(systems, params.choice, less, reference_words(params))
     found = read_json(paths.SENSITIVITY, "sensitivity")
@@ -132,7 +130,7 @@ def best_trained(params: Params, choice: Choice) -> str | None:
 
     Among those that meet the conditions of the choice, if any does.
     """
-    sign = -1 if display(*column_of(str(params.decides))).better == "lower" else 1
+    sign = -1 if display(column_of(str(params.decides))).better == "lower" else 1
     names = [name for name in choice.systems if name in params.tuned and name != params.control]
     names = [name for name in names if not choice.systems[name]["left_out"]] or names
     gains = {name: sign * np.nan_to_num(choice.systems[name]["difference"]) for name in names}

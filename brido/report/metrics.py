@@ -11,12 +11,20 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pydantic import TypeAdapter
 
-from brido.report.display import ColumnKey, column_of
 from brido.report.settings import ReportSettings
 from brido.stats import bootstrap_interval, means
 from brido.tables import open_table, read_columns, read_metadata
 from brido.utils.errors import BridoError
 from brido.utils.stored import DECIMALS
+
+# A column of a table: the metric's name and the column's.
+ColumnKey = tuple[str, str]
+
+
+def column_of(name: str) -> ColumnKey:
+    """METRIC.COLUMN as a pair."""
+    metric, _, column = name.partition(".")
+    return metric, column
 
 
 @dataclass(frozen=True)
@@ -50,6 +58,11 @@ class Estimate:
 Estimates = dict[str, dict[str, Estimate]]
 # The estimates of each system or difference, to and from plain dicts, as metrics/intervals.json.
 NAMED_ESTIMATES = TypeAdapter(dict[str, Estimates])
+
+
+def item_of(estimates: Estimates, column: ColumnKey) -> Estimate | None:
+    """The estimate of a column, None where it was not measured."""
+    return estimates.get(column[0], {}).get(column[1])
 
 
 def read_scores(path: Path) -> Scores:

@@ -5,24 +5,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from brido.report.display import ColumnKey, column_of
 from brido.report.metrics import (
     NAMED_ESTIMATES,
+    ColumnKey,
     Estimates,
     Scores,
+    column_of,
     estimate_all,
+    item_of,
     read_scores,
 )
 from brido.report.settings import ReportSettings
 from brido.report.summary import (
     WORDS,
     headline_columns,
-    item_of,
     length_warning,
     result_table,
     summary_table,
 )
-from brido.report.verdict_table import told_columns
+from brido.report.verdict import told_columns
 from brido.utils.atomic import write_text
 from brido.utils.stored import json_text
 

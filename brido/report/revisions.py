@@ -10,12 +10,19 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from brido.report.display import ColumnKey, column_of, display
-from brido.report.metrics import Scores, difference, estimate, read_scores
+from brido.report.display import column_name, direction, display, gap_text
+from brido.report.metrics import (
+    ColumnKey,
+    Scores,
+    column_of,
+    difference,
+    estimate,
+    item_of,
+    read_scores,
+)
 from brido.report.numbers import COMPARED
 from brido.report.settings import ReportSettings
-from brido.report.summary import aligned, direction, item_of
-from brido.report.verdict_table import column_name, gap_text
+from brido.report.summary import aligned
 from brido.tables import CORPUS, read_columns
 from brido.utils.errors import BridoError
 from brido.utils.stored import read_json
@@ -147,7 +154,7 @@ def _rows(
     means, gaps = [estimate(one, settings) for one in (old, new)], difference(new, old, settings)
     for key in dict.fromkeys([*by, *COMPARED]):
         if gap := item_of(gaps, key):
-            shown, side = display(*key), direction(gap, *key)
+            shown, side = display(key), direction(gap, key)
             values = [shown.text(item.mean) for one in means if (item := item_of(one, key))]
             tone = {1: "better", -1: "worse"}.get(side * (shown.better != "neither"), "")
             name = f"{column_name(key)} {shown.unit}".rstrip()

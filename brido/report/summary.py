@@ -6,8 +6,8 @@ from io import StringIO
 from itertools import groupby
 from operator import itemgetter
 
-from brido.report.display import ColumnKey, display, known_columns, metric_label
-from brido.report.metrics import Estimate, Estimates
+from brido.report.display import direction, display, every_column, metric_label
+from brido.report.metrics import ColumnKey, Estimates, item_of
 
 # The direction of a column beside its heading, and in words.
 _DIRECTIONS = {
@@ -24,20 +24,8 @@ def headline_columns(systems: Mapping[str, Estimates]) -> list[ColumnKey]:
 
     What should be low comes first: it is what the vote is for, and is seen on a narrow screen.
     """
-    shown = [column for column in every_column(systems) if display(*column).headline]
-    return sorted(shown, key=lambda column: display(*column).better != "lower")
-
-
-def every_column(systems: Mapping[str, Estimates]) -> list[ColumnKey]:
-    """Every (metric, submetric) pair that at least one system has, known ones first."""
-    found = {
-        (metric, name): None
-        for estimates in systems.values()
-        for metric, numbers in estimates.items()
-        for name in numbers
-    }
-    known = {column: index for index, column in enumerate(known_columns())}
-    return sorted(found, key=lambda column: known.get(column, len(known)))
+    shown = [column for column in every_column(systems) if display(column).headline]
+    return sorted(shown, key=lambda column: display(column).better != "lower")
 
 
 @dataclass(frozen=True)
@@ -76,7 +64,7 @@ def result_table(
     differences: Mapping[str, Estimates],
 ) -> ResultTable:
     """Return the table of `columns`."""
-    best, shown = {one: _best(one, systems) for one in columns}, [display(*one) for one in columns]
+    best, shown = {one: _best(one, systems) for one in columns}, [display(one) for one in columns]
     return ResultTable(
         columns,
         [(metric_label(metric), len(list(own))) for metric, own in groupby(columns, itemgetter(0))],
@@ -94,7 +82,7 @@ def result_table(
 
 def _best(column: ColumnKey, systems: Mapping[str, Estimates]) -> set[str]:
     """Return the model systems with the best mean; the reference does not compete."""
-    better = display(*column).better
+    better = display(column).better
     found = {
         name: item
         for name, estimates in systems.items()
@@ -107,34 +95,18 @@ def _best(column: ColumnKey, systems: Mapping[str, Estimates]) -> set[str]:
     return {name for name, item in found.items() if item.mean == top}
 
 
-def item_of(estimates: Estimates, column: ColumnKey) -> Estimate | None:
-    """The estimate of a column, None where it was not measured."""
-    return estimates.get(column[0], {}).get(column[1])
-
-
 def _cell(
     estimates: Estimates, column: ColumnKey, best: bool = False, paired: bool = False
 ) -> Cell:
     item = item_of(estimates, column)
     if item is None:
         return Cell("–")
-    shown, side = display(*column), direction(item, *column) if paired else 0
+    shown, side = display(column), direction(item, column) if paired else 0
     tone = "best" if best else ""
     if side and shown.better != "neither":
         tone = "better" if side > 0 else "worse"
     low, high = shown.ends(item.low, item.high, signed=paired)
     return Cell(shown.text(item.mean, signed=paired), low, high, tone, side != 0)
-
-
-def direction(item: Estimate, metric: str, submetric: str) -> int:
-    """The side of zero on which the whole interval lies as it is printed: 1, -1, or 0 for neither.
-
-    1 means better: more, or less where less is better.
-    """
-    shown = display(metric, submetric)
-    low, high = map(float, shown.ends(item.low, item.high))
-    side = (low > 0) - (high < 0)
-    return -side if shown.better == "lower" else side
 
 
 def summary_table(table: ResultTable, confidence: float) -> str:

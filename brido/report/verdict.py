@@ -7,11 +7,19 @@ from collections.abc import Mapping, Sequence
 from textwrap import fill
 from typing import Any, NamedTuple
 
-from brido.report.display import ColumnKey, display
-from brido.report.metrics import Estimate, Estimates
+from brido.report.display import (
+    TOLD,
+    column_name,
+    direction,
+    display,
+    ends,
+    every_column,
+    gap_text,
+    value_text,
+)
+from brido.report.metrics import ColumnKey, Estimate, Estimates, item_of
 from brido.report.seen import READ
-from brido.report.summary import aligned, direction, item_of
-from brido.report.verdict_table import column_name, ends, gap_text
+from brido.report.summary import aligned
 from brido.stats import FEWEST
 
 USE = "Use it: `brido summarize new.jsonl` writes summaries of new documents with data/chosen."
@@ -77,13 +85,13 @@ def _keep(choice: Mapping[str, Any], by: ColumnKey) -> str:
     """Which system, chosen on what, why, and who could not be chosen."""
     chosen, best, rows = choice["chosen"], choice["best"], choice["systems"]
     where = f"{choice['documents']:,} validation documents"
-    own = _value(by, rows["base"]["quality"])
-    values = f"{column_name(by)} {own}"
+    reached = {name: value_text(by, row["quality"]) for name, row in rows.items()}
+    values = f"{column_name(by)} {reached[best]}"
     if best != "base":
-        values = f"{column_name(by)} {_value(by, rows[best]['quality'])}, base {own}"
+        values += f", base {reached['base']}"
         if rows[best]["standard_error"] is not None:
-            gap = display(*by).text(rows[best]["difference"], signed=True)
-            error = display(*by).text(rows[best]["standard_error"])
+            gap = display(by).text(rows[best]["difference"], signed=True)
+            error = display(by).text(rows[best]["standard_error"])
             values += f", difference {gap} with standard error {error}"
     if choice["reason"] == "few documents":
         line = f"Keep `base`: {where} are too few to choose by; use {FEWEST} or more."
@@ -102,7 +110,7 @@ def _keep(choice: Mapping[str, Any], by: ColumnKey) -> str:
         elif row["left_out"]:
             keys = " and ".join(f"choice.{key}" for key in row["left_out"])
             line += (
-                f" Left out by {keys}: `{name}` ({column_name(by)} {_value(by, row['quality'])}, "
+                f" Left out by {keys}: `{name}` ({column_name(by)} {reached[name]}, "
                 f"{row['words']:.1f} words against base's {rows['base']['words']:.1f})."
             )
     return line
@@ -119,7 +127,7 @@ def _good_enough(chosen: str, found: Measured) -> str:
         text += f", {gap_text(by, gap)} against base"
         text += f" (on {gap.documents:,})" if gap.documents != documents else ""
         documents = min(documents, gap.documents)
-        if direction(gap, *by) <= 0:
+        if direction(gap, by) <= 0:
             text += ": not clearly better than base, which may be best by chance"
     text += "."
     good = by[1] == "good"
@@ -178,20 +186,67 @@ def _few_checked(chosen: str, found: Measured) -> str | None:
     )
 
 
+def told_columns(
+    systems: Mapping[str, Estimates], by: ColumnKey, measures: ColumnKey | None = None
+) -> list[ColumnKey]:
+    """The numbers of the table: what decided, what measures, then the measured ones of TOLD."""
+    measured = every_column(systems)
+    columns = [one for one in (by, measures) if one in measured]
+    for name in TOLD:
+        same = [column for column in (*columns, *measured) if column[1] == name]
+        columns += [column for column in same[:1] if column not in columns]
+    return columns
+
+
+def verdict_table(
+    systems: Mapping[str, Estimates],
+    by: ColumnKey,
+    measures: ColumnKey | None = None,
+    notes: Mapping[str | None, str] | None = None,
+    picked: Mapping[str, str | None] | None = None,
+) -> list[list[str]]:
+    """The table as text: a heading with the systems, then a row a number.
+
+    What decided and what measures have their intervals. A number of fewer documents than the first
+    heading says has their count in brackets. notes: what stands in brackets behind a name. picked:
+    the metric that picked a system's summaries, which says nothing about them.
+    """
+    notes, picked = notes or {}, picked or {}
+    documents = max(
+        (item.documents for estimates in systems.values() for own in estimates.values()
+         for item in own.values()),
+        default=0,
+    )  # fmt: skip
+    heads = [f"{name} ({notes[name]})" if name in notes else name for name in systems]
+    rows = [[f"{documents:,} test documents", *heads]]
+    for column in told_columns(systems, by, measures):
+        interval = column in (by, measures)
+        named = f"{column_name(column)} {display(column).unit}".rstrip()
+        named += f", by {column[0]}" if measures and interval else ""
+        row = [named]
+        for name, estimates in systems.items():
+            item = item_of(estimates, column)
+            if item is None:
+                row.append("–")
+            elif column[0] == picked.get(name):
+                row.append("picked")
+            else:
+                text = display(column).text(item.mean)
+                text += f" {ends(column, item)}" if interval else ""
+                row.append(text if item.documents == documents else f"{text} ({item.documents:,})")
+        rows.append(row)
+    return rows
+
+
 def verdict_text(table: Sequence[Sequence[str]], lines: Sequence[str]) -> str:
     """The verdict for a terminal: its table and its lines."""
     shown = [fill(line, _WIDTH, subsequent_indent="  ") for line in lines]
     return "\n".join([aligned(table), "", *shown])
 
 
-def _value(column: ColumnKey, value: float) -> str:
-    shown = display(*column)
-    return f"{shown.text(value)} {shown.unit}".rstrip()
-
-
 def _mean(column: ColumnKey, item: Estimate) -> str:
-    return f"{column_name(column)} {_value(column, item.mean)} {ends(column, item)}"
+    return f"{column_name(column)} {value_text(column, item.mean)} {ends(column, item)}"
 
 
 def _compared(column: ColumnKey, gap: Estimate) -> str:
-    return f"{column_name(column)} {gap_text(column, gap)}, {_SAID[direction(gap, *column)]}"
+    return f"{column_name(column)} {gap_text(column, gap)}, {_SAID[direction(gap, column)]}"

@@ -2,9 +2,9 @@
 
 import pytest
 
+from brido.report.display import direction
 from brido.report.metrics import Estimate
 from brido.report.summary import (
-    direction,
     headline_columns,
     length_warning,
     result_table,
@@ -84,7 +84,7 @@ def test_length_warning_begins_above_the_limit():
 )
 def test_a_star_means_that_the_printed_interval_leaves_out_0(column, low, high, side):
     item = Estimate((2 * low + high) / 3, low, high, 9)
-    assert direction(item, *column) == side
+    assert direction(item, column) == side
     metric, name = column
     shown = result_table([column], {}, {"tuned - base": {metric: {name: item}}})
     ((_, (cell,)),) = shown.differences

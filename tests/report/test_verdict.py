@@ -4,8 +4,7 @@
 import pytest
 
 from brido.report.metrics import Estimate
-from brido.report.verdict import Measured, verdict, verdict_text
-from brido.report.verdict_table import verdict_table
+from brido.report.verdict import Measured, verdict, verdict_table, verdict_text
 
 GOOD, R1 = ("mentions", "good"), ("rouge", "r1")
 READ_GOOD = ("minicheck", "good")

@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 
 from brido.checkers.mentions import Mention
+from brido.report.display import every_column
 from brido.report.numbers import Numbers, base_note
 from brido.report.page import render_page
 from brido.report.page.data import Shown, document_json
 from brido.report.settings import ReportSettings
 from brido.report.settings_text import run_order, settings_text
 from brido.report.sources import LEGEND, sources_rows
-from brido.report.summary import every_column, headline_columns, result_table
+from brido.report.summary import headline_columns, result_table
 from brido.settings.params import Params
 
 
