@@ -136,14 +136,10 @@ class MiniCheck:
             for document, text in zip(documents, texts, strict=True)
         ]
         items = [(chunk, claim) for own in compared for claim, chunks in own for chunk in chunks]
-
-        def compute(new: list[Pair]) -> Iterator[list[tuple[int, float]]]:
-            with progress("minicheck", len(new), "pairs") as bar:
-                for batch in self.batches(new):
-                    yield batch
-                    bar.advance(len(batch))
-
-        known = self.store.recall("minicheck", self.name, items, compute)
+        known = self.store.recall(
+            *("minicheck", self.name, items, self.batches),
+            lambda count: progress("minicheck", count, "pairs"),
+        )
         return [
             [Sentence(claim, max(known[chunk, claim] for chunk in chunks)) for claim, chunks in own]
             for own in compared

@@ -9,12 +9,12 @@ import contextlib
 import hashlib
 import json
 import sqlite3
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from brido.utils.errors import BridoError
+from brido.utils.progress import Progress
 
 # The format of the file: a newer one is refused.
 _VERSION = 1
@@ -45,7 +45,7 @@ class Store:
                 if must_exist and not self.path.is_file():
                     raise BridoError(f"there is no store of answers at {self.path}")
                 self.path.parent.mkdir(parents=True, exist_ok=True)
-                # Before SQLite opens it: its journals inherit the mode.
+                # Before SQLite opens it: its journal inherits the mode.
                 self.path.touch(self.mode)
                 if self.mode == 0o600 and self.path.is_file():
                     self.path.chmod(self.mode)
@@ -55,7 +55,6 @@ class Store:
                 isolation_level=None,
                 check_same_thread=False,
             )
-            self._write_ahead()
             # FULL: what was committed outlives a power cut, not only a killed process.
             self._connection.execute("PRAGMA synchronous=FULL")
             version = self._connection.execute("PRAGMA user_version").fetchone()[0]
@@ -64,21 +63,6 @@ class Store:
             if version < _VERSION:
                 self._connection.executescript(self.tables)
                 self._connection.execute(f"PRAGMA user_version={_VERSION}")
-
-    def _write_ahead(self) -> None:
-        """Switch the file to its write-ahead log; SQLite does not wait here as it does elsewhere.
-
-        Two that open a file at once cannot both do it.
-        """
-        until = time.monotonic() + WAIT_SECONDS
-        while True:
-            try:
-                self._connection.execute("PRAGMA journal_mode=WAL")
-                return
-            except sqlite3.OperationalError as error:
-                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:
-                    raise
-            time.sleep(0.02)
 
     @contextlib.contextmanager
     def _errors(self) -> Iterator[None]:
@@ -156,17 +140,22 @@ class ResultStore(Store):
         kind: str,
         model: str,
         items: Sequence[tuple],
-        compute: Callable[[list[tuple]], Iterator[list[tuple[int, Any]]]],
+        compute: Callable[[list[tuple]], Iterable[list[tuple[int, Any]]]],
+        display: Callable[[int], Progress],
     ) -> dict[tuple, Any]:
         """The result of every distinct item; what is not stored is computed, and stored at once.
 
         `compute` gets the new items and yields finished batches of (index of the item, result).
+        `display` gets their number, and shows how many are done.
         """
         keys = {item: content_key(kind, model, item) for item in dict.fromkeys(items)}
         known = self.read(keys.values())
         new = [item for item, key in keys.items() if key not in known]
-        for results in compute(new) if new else ():
-            finished = [(keys[new[index]], value) for index, value in results]
-            self.write(finished)
-            known.update(finished)
+        if new:
+            with display(len(new)) as shown:
+                for results in compute(new):
+                    finished = [(keys[new[index]], value) for index, value in results]
+                    self.write(finished)
+                    known.update(finished)
+                    shown.advance(len(finished))
         return {item: known[key] for item, key in keys.items()}

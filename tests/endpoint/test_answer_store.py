@@ -38,6 +38,13 @@ def test_what_is_stored_comes_back_and_the_first_answer_is_final(path):
         assert store.usage(MODEL) == (len("Sum it up."), 120, 7)
 
 
+def test_an_empty_answer_is_asked_for_again_unless_it_was_cut_or_refused(path):
+    with AnswerStore(path) as store:
+        refused = Answer("", "content_filter", refused=True)
+        store.append([row(Answer(" ")), row(Answer("", "length"), 1), row(refused, 2)])
+        assert store.samples(KEY) == {1, 2}
+
+
 def test_every_part_of_a_question_is_in_its_key():
     keys = {
         model.key(messages)
@@ -65,10 +72,13 @@ def test_the_owner_alone_can_read_it_and_it_holds_parameters_and_no_prompt(path)
     old = os.umask(0)
     try:
         with AnswerStore(path) as store:
-            store.append([row(Answer("4"))])
+            store._connection.execute("BEGIN IMMEDIATE")
+            store._connection.execute("DELETE FROM models")
             files = sorted(path.parent.iterdir())
-            assert len(files) == 3  # the file, its journal and the journal's index
+            assert len(files) == 2  # the file and its journal
             assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
+            store._connection.execute("ROLLBACK")
+            store.append([row(Answer("4"))])
     finally:
         os.umask(old)
     path.chmod(0o644)

@@ -4,7 +4,7 @@ summary -> answers -> questions -> answered on the summary -> filter -> answered
 overlap -> mean over the kept questions (Fabbri et al. 2022, as released; see docs/metrics.md).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
@@ -191,8 +191,10 @@ class QAFactEval:
 
         model: the name under which the store keeps it.
         """
-        compute = partial(_counted, part, self.batch_tokens, label, progress)
-        found = self.store.recall(kind, model, items, compute)
+        found = self.store.recall(
+            *(kind, model, items, partial(part.run, batch_tokens=self.batch_tokens)),
+            lambda count: progress(f"qafacteval: {label}", count, "questions"),
+        )
         return [found[item] for item in items]
 
     def signature(self, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -214,13 +216,3 @@ def _joined(name: str, texts: Sequence[str | Sequence[str]]) -> list[str]:
         text if isinstance(text, str) else " ".join(as_texts(f"{name}[{index}]", text))
         for index, text in enumerate(as_list(name, texts, "a list of texts"))
     ]
-
-
-def _counted(
-    part: Any, batch_tokens: int, label: str, progress: MakeProgress, new: list[Any]
-) -> Iterator[list[tuple[int, Any]]]:
-    """Run a part on new items, with a display of how many are done."""
-    with progress(f"qafacteval: {label}", len(new), "questions") as display:
-        for results in part.run(new, batch_tokens):
-            yield results
-            display.advance(len(results))
