@@ -11,11 +11,11 @@ from contextlib import suppress
 from pathlib import Path
 
 import networkx
+import params_file
 import pytest
 from dvc.repo import Repo
 from dvc_project import ROOT
 from forked_stages import Stages
-from ruamel.yaml import YAML
 
 from brido.settings.params import Params
 
@@ -55,16 +55,14 @@ def stages():
 
 def project(folder):
     """A folder with a params.yaml made small."""
-    folder.mkdir()
-    params = YAML(typ="safe").load((ROOT / "params.yaml").read_text())
+    params = params_file.default()
     for section, changes in SMALL.items():
         place = params
         for key in section.split("."):
             place = place[key]
         place |= changes
     Params.model_validate(params)
-    with (folder / "params.yaml").open("w") as file:
-        YAML(typ="safe").dump(params, file)
+    params_file.write(folder, params)
     return folder
 
 

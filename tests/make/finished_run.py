@@ -5,16 +5,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import params_file
 import pytest
 import torch
-from ruamel.yaml import YAML
 from small_project import write_checkpoint
 
 from brido.corpus.settings import WorldSettings
 from brido.settings.load import load_params
 from brido.world import documents
 
-ROOT = Path(__file__).parents[2]
 # Validation documents are enough to choose by.
 SPLITS = {"train": 16, "validation": 24, "test": 16}
 CHANGES: dict[str, Any] = {
@@ -55,16 +54,12 @@ def make(folder: Path, **changes: Any) -> None:
 
 def write_params(folder: Path, **changes: Any) -> None:
     """The project's own params.yaml made small; `changes` are further keys of sections."""
-    yaml = YAML(typ="safe")
-    yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
-    raw = yaml.load((ROOT / "params.yaml").read_text(encoding="utf-8"))
+    raw = params_file.default()
     raw["generation"]["base"] |= GENERATION
     raw["training"] |= TRAINING
     for section, keys in (*CHANGES.items(), *changes.items()):
         raw[section] = keys if section in _WHOLE else raw[section] | keys
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "params.yaml").open("w", encoding="utf-8") as stream:
-        yaml.dump(raw, stream)
+    params_file.write(folder, raw)
 
 
 def stages() -> Iterator[tuple[str, ...]]:

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import params_file
 import pytest
 import torch
-from ruamel.yaml import YAML
 from tiny_models import SPECIAL, tiny_bart, word_tokenizer
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
@@ -77,9 +77,7 @@ def write_params(folder: Path, **sections: dict[str, Any]) -> None:
 
     `generation` are keys of the one source, `base`.
     """
-    yaml = YAML(typ="safe")
-    yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
-    params = yaml.load((ROOT / "params.yaml").read_text())
+    params = params_file.default()
     params["systems"].remove("elected")
     source = params["generation"]["base"]
     for changes in (SMALL, sections):
@@ -88,8 +86,7 @@ def write_params(folder: Path, **sections: dict[str, Any]) -> None:
     # What the method does not know of SMALL's search is left out.
     known = METHODS[source["method"]].model_fields
     params["generation"]["base"] = {k: v for k, v in source.items() if k in known}
-    with (folder / "params.yaml").open("w") as stream:
-        yaml.dump(params, stream)
+    params_file.write(folder, params)
 
 
 def write_checkpoint(folder: Path, seed: int = 0, words: Sequence[str] = WORDS) -> None:

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 import numpy as np
+import params_file
 from pool_rows import pooled
-from ruamel.yaml import YAML
 
 from brido import tables
 
@@ -86,17 +86,14 @@ def _write_model(folder: Path, system: str) -> None:
 
 def write_params(folder: Path, **changes: dict) -> None:
     """Write a params.yaml for such a run: the default's, with `changes` of sections."""
-    yaml = YAML(typ="safe")
-    yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
-    raw = yaml.load((Path(__file__).parents[2] / "params.yaml").read_text())
+    raw = params_file.default()
     raw["evaluation"]["metrics"], raw["systems"] = list(SUBMETRICS), ["reference", "base"]
     raw["variants"], raw["tuned"] = {}, {"vote": {}, "control": {"scoring": {"shuffle": True}}}
     raw["report"]["bootstrap_samples"] = 50
     raw["choice"]["by"] = "mentions.good"
     for section, values in changes.items():
         raw[section] |= values
-    with (folder / "params.yaml").open("w") as stream:
-        yaml.dump(raw, stream)
+    params_file.write(folder, raw)
 
 
 def page_data(page: Path) -> dict:

@@ -1,12 +1,11 @@
 """Stage report on the finished run: its numbers, what it prints, and whose documents it shows."""
 
 import json
-from pathlib import Path
 
+import finished_run
 import pyarrow.parquet as pq
 import pytest
 import synthetic_run
-from ruamel.yaml import YAML
 
 from brido.settings.load import load_params
 from brido.tables import read_rows
@@ -52,10 +51,7 @@ def test_numbers_are_those_of_the_tables_and_finite(read):
 
 
 def test_a_run_that_trains_no_order_has_a_choice_a_page_and_no_curves(finished):
-    yaml = YAML(typ="safe")
-    raw = yaml.load(Path("params.yaml").read_text())
-    with Path("params.yaml").open("w") as file:
-        yaml.dump(raw | {"tuned": {}}, file)
+    finished_run.write_params(finished, tuned={})
     params = load_params()
     stage_choose.main()
     report.report(params)

@@ -7,10 +7,9 @@ from pathlib import Path
 import finished_run
 import numpy as np
 import pytest
-from ruamel.yaml import YAML
 from small_project import document
 
-from brido.settings.load import check_params
+from brido.settings.load import load_params
 from brido.tables import CORPUS, read_rows
 from brido.utils.errors import BridoError
 from stages import paths, score
@@ -25,12 +24,6 @@ CHANGES: dict = {
     "variants": {},
     "evaluation": {"metrics": ["rouge", "mentions"]},
 }
-
-
-def params(folder: Path, **changes: object) -> dict:
-    """The params.yaml of such a run with other sections, read back."""
-    finished_run.write_params(folder, **CHANGES | changes)
-    return YAML(typ="safe").load((folder / "params.yaml").read_text())
 
 
 def test_from_download_to_the_page(tmp_path: Path, monkeypatch, capsys):
@@ -61,6 +54,6 @@ def test_from_download_to_the_page(tmp_path: Path, monkeypatch, capsys):
     assert Path("report/index.html").is_file()
     # Settings of another corpus, whose alpha asks for its references.
     asks = {"scoring": {"alpha": 1.0}, "choice": {"by": "mentions.good"}}
-    world = params(tmp_path, data={"source": "world"}, **asks)
+    finished_run.write_params(tmp_path, **CHANGES | {"data": {"source": "world"}} | asks)
     with pytest.raises(BridoError, match=r"scoring\.alpha.*has no reference"):
-        score.write_scores(check_params(world), "vote")
+        score.write_scores(load_params(), "vote")

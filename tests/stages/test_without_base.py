@@ -1,15 +1,14 @@
 """A server's candidates are voted on, scored and exported where no model is named base."""
 
-import importlib
 import itertools
 import json
-import sys
 from pathlib import Path
 
+import finished_run
+import params_file
 import pytest
 from bad_endpoint import BadEndpoint
 from click.testing import CliRunner
-from ruamel.yaml import YAML
 
 from brido.cli.main import group
 from brido.settings.load import check_params
@@ -45,12 +44,6 @@ def test_what_needs_base_is_named_at_once():
         check_params(nothing(scoring={"information": 1.0}))
 
 
-def stage(monkeypatch, name, *arguments):
-    """Run a stage in this process."""
-    monkeypatch.setattr(sys, "argv", [name, *arguments])
-    importlib.import_module(f"stages.{name}").main()
-
-
 CALLS = itertools.count()
 
 
@@ -60,41 +53,31 @@ def answer(question):
     return f"The {NOUNS[number % 5]} was closed, and {number} people came."
 
 
-@pytest.fixture
-def served(tmp_path, monkeypatch):
-    """A project whose candidates a server wrote, up to the scores."""
+STAGES = (
+    "download", "checkpoint base", "decode base", "generate served", "pool", "pairwise", "needs",
+    "support", "likelihood", "elect", "score vote",
+)  # fmt: skip
+
+
+def test_scores_and_pairs_come_without_a_base(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("BRIDO_WORK", raising=False)
-    write_and_run(tmp_path, monkeypatch)
-    return tmp_path
-
-
-def write_and_run(folder, monkeypatch):
-    (folder / "my").mkdir()
+    (tmp_path / "my").mkdir()
     documents = [f"The {NOUNS[n % 5]} number {n} was closed on day {n * 7}." for n in range(40)]
     lines = [
         {"id": f"a{n}", "document": text, "summary": f"{NOUNS[n % 5]} {n} closed."}
         for n, text in enumerate(documents)
     ]
     text = "".join(json.dumps(line) + "\n" for line in lines)
-    (folder / "my/articles.jsonl").write_text(text)
+    (tmp_path / "my/articles.jsonl").write_text(text)
     raw = nothing()
     with BadEndpoint(answer=answer) as server:
         raw["runtime"]["endpoint"]["base_url"] = server.url
-        with (folder / "params.yaml").open("w") as stream:
-            YAML(typ="safe").dump(raw, stream)
-        stage(monkeypatch, "download")
-        stage(monkeypatch, "checkpoint", "base")
-        stage(monkeypatch, "decode", "base")
-        stage(monkeypatch, "generate", "served")
-        for name in ("pool", "pairwise", "needs", "support", "likelihood", "elect"):
-            stage(monkeypatch, name)
-        stage(monkeypatch, "score", "vote")
-
-
-def test_scores_and_pairs_come_without_a_base(served):
+        params_file.write(tmp_path, raw)
+        for stage in STAGES:
+            finished_run.run(monkeypatch, *stage.split())
     pool = read_rows(paths.pool("train"), POOL, "")
     assert len(read_rows(paths.scores("vote", "train"), SCORES, "")) == len(pool) > 0
     done = CliRunner().invoke(group, ["export-pairs", "-o", "pairs.jsonl"])
     assert done.exit_code == 0, done.output
-    assert (served / "pairs.jsonl").read_text().count("\n") > 20
+    assert (tmp_path / "pairs.jsonl").read_text().count("\n") > 20
