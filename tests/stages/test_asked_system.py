@@ -1,8 +1,8 @@
 """A chat model behind a server as a system: its answers are its summaries, paid once."""
 
 import json
-import sys
 
+import finished_run
 import pytest
 import small_project
 from bad_endpoint import BadEndpoint, plain_answer
@@ -12,7 +12,7 @@ from brido.settings.load import check_params
 from brido.summarizer.usage import Usage, write_usage
 from brido.tables import CORPUS, DECODED, read_metadata, read_rows
 from brido.utils.errors import BridoError
-from stages import choose, paths, report, vary
+from stages import choose, paths, report
 
 PROMPT = "Shorten this:\n{{ document }}"
 CHAT = {"model": "big", "prompt": PROMPT, "system": "Be brief."}
@@ -32,8 +32,7 @@ def decoded(tmp_path, monkeypatch):
         small_project.write_project(
             tmp_path, variants={"chat": variant}, runtime={"endpoints": servers}
         )
-        monkeypatch.setattr(sys, "argv", ["stages.vary", "chat"])
-        vary.main()
+        finished_run.run(monkeypatch, "vary", "chat")
         return read_rows(paths.decoded("chat", "test"), DECODED, "")
 
     return make

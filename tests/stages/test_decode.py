@@ -1,7 +1,6 @@
 """Stage decode: settings in use, a row a document, and what is recorded."""
 
 import shutil
-import sys
 
 import pytest
 import small_project
@@ -10,24 +9,15 @@ from small_project import assert_decoded
 from brido.candidates.decoding import search_settings
 from brido.candidates.local import Generator
 from brido.search.settings import DecodingSettings
+from brido.settings.load import load_params
 from brido.tables import DECODED, read_rows
 from brido.utils.errors import BridoError
 from stages import decode, paths
 
 
-@pytest.fixture
-def project(tmp_path, monkeypatch):
-    """A small project as the present folder, decoding `base`."""
-    small_project.write_project(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("BRIDO_WORK", raising=False)
-    monkeypatch.setattr(sys, "argv", ["stages.decode", "base"])
-    return tmp_path
-
-
-def run(system="base"):
-    decode.main()
-    return [read_rows(paths.decoded(system, split), DECODED, "") for split in decode.SPLITS]
+def run():
+    decode.decode(load_params(), "base")
+    return [read_rows(paths.decoded("base", split), DECODED, "") for split in decode.SPLITS]
 
 
 def test_summaries_are_the_best_of_a_beam_search_with_the_checkpoints_settings(project):
@@ -67,7 +57,7 @@ def test_a_checkpoint_that_writes_nothing_stops_with_a_sentence(project, monkeyp
     monkeypatch.setattr(Generator, "generate", silent)
     speaking = {f"test-{n}" for n in range(6)}
     with pytest.raises(BridoError, match=r"base validation: all 2 summaries are empty.*special"):
-        decode.main()
+        run()
     assert not paths.decoded("base", "validation").exists()
     shutil.rmtree(".brido")
     speaking.add("validation-1")

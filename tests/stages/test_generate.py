@@ -18,15 +18,6 @@ FILES = {"method": "files", "checkpoint": "none"}
 TABLES = [Path("data/candidates/base") / f"{split}.parquet" for split in ("train", "validation")]
 
 
-@pytest.fixture
-def project(tmp_path, monkeypatch):
-    """A small project as the present folder."""
-    small_project.write_project(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("BRIDO_WORK", raising=False)
-    return tmp_path
-
-
 def run():
     generate.make(load_params(), "base")
     return [read_rows(path, CANDIDATES, "") for path in TABLES]

@@ -9,7 +9,6 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from dvc.repo import Repo
-from dying import dying
 
 from brido.evaluation.parts import read_inputs
 from brido.evaluation.registry import find_metric
@@ -56,6 +55,23 @@ def test_stages_that_run_again_write_the_same_bytes(monkeypatch):
         run.run(monkeypatch, stage, *names)
     assert set(params.all_systems) <= {name[1] for name in again if len(name) > 1}
     assert content() == expected
+
+
+def dying(kind, seen):
+    """Such a worker: its second unit is a KeyboardInterrupt, once.
+
+    seen: the units that were worked on, None for the kill.
+    """
+
+    class Dying(kind):
+        def __call__(self, unit):
+            if len(seen) == 1:
+                seen.append(None)
+                raise KeyboardInterrupt
+            seen.append(unit)
+            return super().__call__(unit)
+
+    return Dying
 
 
 @pytest.mark.usefixtures("finished")

@@ -1,14 +1,13 @@
 """Systems that a checkpoint writes with other keys of decoding, and a guided source."""
 
-import sys
-
+import finished_run
 import pytest
 import small_project
 from small_project import GUIDED, assert_decoded, expected
 
 from brido.candidates.blocks import blocks
 from brido.tables import DECODED, read_metadata, read_rows
-from stages import paths, vary
+from stages import paths
 
 VARIANTS = {
     "guided": {"checkpoint": "base", "guidance": GUIDED},
@@ -17,26 +16,19 @@ VARIANTS = {
 
 
 @pytest.fixture
-def project(tmp_path, monkeypatch):
-    """Makes a small project the present folder, with variants and changed sections."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("BRIDO_WORK", raising=False)
+def summaries(project, monkeypatch):
+    """The test summaries of a variant, with changed sections of params.yaml."""
 
-    def make(**sections):
-        small_project.write_project(tmp_path, **{"variants": VARIANTS} | sections)
+    def run(system, **sections):
+        small_project.write_params(project, **{"variants": VARIANTS} | sections)
+        finished_run.run(monkeypatch, "vary", system)
+        return read_rows(paths.decoded(system, "test"), DECODED, "")
 
-    return make
-
-
-def summaries(monkeypatch, system="guided"):
-    monkeypatch.setattr(sys, "argv", ["stages.vary", system])
-    vary.main()
-    return read_rows(paths.decoded(system, "test"), DECODED, "")
+    return run
 
 
-def test_a_guided_system_is_the_guided_search_with_the_rest_of_a_block(project, monkeypatch):
-    project()
-    rows = summaries(monkeypatch)
+def test_a_guided_system_is_the_guided_search_with_the_rest_of_a_block(summaries):
+    rows = summaries("guided")
     names = [f"test-{n}" for n in range(6)]
     texts = [small_project.document(n) for n in range(6)]
     for block in blocks(names, texts, GUIDED["others"], GUIDED["seed"]):
@@ -48,9 +40,8 @@ def test_a_guided_system_is_the_guided_search_with_the_rest_of_a_block(project, 
     assert used == GUIDED
 
 
-def test_other_keys_of_decoding_stand_over_the_shared_section(project, monkeypatch):
-    project(decoding={"max_length": 12})
-    rows = summaries(monkeypatch, "short")
+def test_other_keys_of_decoding_stand_over_the_shared_section(summaries):
+    rows = summaries("short", decoding={"max_length": 12})
     changes = {"length_penalty": -4.0, "num_beams": 2, "max_length": 12}
     assert_decoded(rows, **changes)
     about = read_metadata(paths.decoded("short", "test"), "")
@@ -58,13 +49,13 @@ def test_other_keys_of_decoding_stand_over_the_shared_section(project, monkeypat
     assert "guidance" not in about
 
 
-def test_the_checkpoint_may_be_another_one_and_reads_as_it_does(project, monkeypatch):
-    project(
+def test_the_checkpoint_may_be_another_one_and_reads_as_it_does(summaries):
+    small_project.write_checkpoint(paths.checkpoint("other"), seed=1)
+    rows = summaries(
+        "zero_shot",
         variants={"zero_shot": {"checkpoint": "other"}},
         checkpoints={"other": {"source": "x/y"}},
         reading={"other": {"max_source_tokens": 7}},
     )
-    small_project.write_checkpoint(paths.checkpoint("other"), seed=1)
-    rows = summaries(monkeypatch, "zero_shot")
     wanted = [expected(number, system="other", limit=7)[0] for number in range(6)]
     assert [row["summary"] for row in rows] == wanted

@@ -1,8 +1,8 @@
 """Checked summaries: what passes stays, what fails gives way to a candidate, or is flagged."""
 
-import sys
 from types import SimpleNamespace
 
+import finished_run
 import pytest
 import small_project
 
@@ -21,7 +21,7 @@ from brido.summarizer.settings import CheckedSettings
 from brido.summarizer.usage import read_usage, usage_of, write_usage
 from brido.tables import CORPUS, DECODED, read_metadata, read_rows
 from brido.work.settings import RuntimeSettings
-from stages import paths, vary
+from stages import paths
 
 RUNTIME = RuntimeSettings(device="cpu")
 SAMPLES = {"method": "sampling", "seed": 3}
@@ -61,20 +61,12 @@ def project(tmp_path, monkeypatch):
 
 
 def decoded(monkeypatch):
-    monkeypatch.setattr(sys, "argv", ["stages.vary", "checked"])
-    vary.main()
+    finished_run.run(monkeypatch, "vary", "checked")
     return read_rows(paths.decoded("checked", "test"), DECODED, "")
 
 
 def usage():
-    params = load_params()
-    return usage_of(
-        paths.checkpoint("base"),
-        params.reading_of("base"),
-        params.decoding,
-        candidates=params.candidates_of("base"),
-        checked=params.checked_of("checked"),
-    )
+    return usage_of(paths.checkpoint("base"), **load_params().usage_of("checked"))
 
 
 @pytest.mark.parametrize("pick", ["likelihood", "vote"])

@@ -1,9 +1,9 @@
 """Summarizer: stage decode's texts, what is said about them, and threads that share it."""
 
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations
 
+import finished_run
 import pytest
 import small_project
 import torch
@@ -14,6 +14,7 @@ from brido.candidates.local import Generator
 from brido.models.settings import ReadingSettings
 from brido.search import SearchSettings, diverse_beam_search
 from brido.search.settings import GuidanceSettings
+from brido.settings.load import load_params
 from brido.summarizer import Summarizer, Summary
 from brido.summarizer.election import elect
 from brido.summarizer.usage import Usage, write_usage
@@ -21,7 +22,7 @@ from brido.summarizer.writer import Named, chunks
 from brido.tables import CORPUS, DECODED, read_rows
 from brido.utils.errors import BridoError
 from brido.work.settings import RuntimeSettings
-from stages import decode, paths, vary
+from stages import paths
 
 SHORT = ReadingSettings(max_source_tokens=20)
 TEXTS = [small_project.document(number) for number in range(12)]
@@ -46,12 +47,10 @@ def test_the_texts_are_those_of_stage_decode(tmp_path, monkeypatch, system):
     small_project.write_project(tmp_path)
     small_project.write_corpus(tmp_path, "test", [small_project.document(n) for n in range(230)])
     monkeypatch.chdir(tmp_path)
-    stage = decode if system == "base" else vary
-    monkeypatch.setattr(sys, "argv", [stage.__name__, system])
-    stage.main()
+    finished_run.run(monkeypatch, "decode" if system == "base" else "vary", system)
     rows = read_rows(paths.corpus("test"), CORPUS, "")
     decoded = read_rows(paths.decoded(system, "test"), DECODED, "")
-    params = decode.load_params()
+    params = load_params()
     usage = Usage(reading=SHORT, guidance=params.guidance_of(system))
     write_usage(paths.checkpoint("base"), usage)
     own = Summarizer.load(paths.checkpoint("base"), device="cpu", batch_tokens=400)
