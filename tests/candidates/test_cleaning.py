@@ -14,16 +14,13 @@ TEXT = "The cat sat on the mat, and the dog did not."
 AROUND = [
     ("<think>What now?\nWell.</think>\n\n{}", "think"),
     ("The user wants a summary.</think> {}", "think"),
-    ("<think>Hm.</think>\n<answer>{}</answer>", "think"),
     (
         "<|channel|>analysis<|message|>A cat.<|end|><|start|>assistant"
         "<|channel|>final<|message|>{}<|return|>",
         "think",
     ),
     ("analysisWe need one sentence.assistantfinal{}", "think"),
-    ("Here is my thought process: a cat. Here is my response: {}", "think"),
-    ("<|START_THINKING|>Hm.<|END_THINKING|><|START_RESPONSE|>{}<|END_RESPONSE|>", "think"),
-    ("<unused94>thought\nThe user wants one sentence.<unused95>{}", "think"),
+    ("<|channel>thought\nThe user wants one sentence.<channel|>{}", "think"),
     ("Here is a summary: {}", "preamble"),
     ("Sure! Here is a brief summary of the text in one sentence: {}", "preamble"),
     ("Summary: {}", "label"),
@@ -91,6 +88,7 @@ def test_rules_work_together_in_any_order_that_models_think_of():
         f"## Summary:\n\n{TEXT}",
         f'"Summary: {TEXT}"',
         f'Here is the summary:\n```json\n{{"summary": "{TEXT}"}}\n```<|im_end|>',
+        f"<think>Hm.</think>\n<answer>{TEXT}</answer>",
         f"<think>Hm.</think>**Summary:** \\boxed{{{TEXT}}}</s>",
     ):
         assert clean(text).text == TEXT
@@ -98,8 +96,7 @@ def test_rules_work_together_in_any_order_that_models_think_of():
 
 THOUGHTS_WITHOUT_END = [
     "<think>A cat, so", "[THINK]A cat, so", "<|channel|>analysis<|message|>A cat, so",
-    "<longcat_think>A cat", "<unused94>thought\nA cat",
-    "<|START_THINKING|>A cat",
+    "<longcat_think>A cat", "<|channel>thought\nA cat", "analysisWe need one sentence.",
 ]  # fmt: skip
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from brido.utils.errors import run_command
 from brido.utils.progress import Progress, say
+from brido.utils.store import ResultStore
 
 
 def test_a_terminal_has_a_bar_and_messages_stand_above_it(capfd, monkeypatch):
@@ -30,6 +31,23 @@ def test_elsewhere_it_is_lines_and_the_last_comes_once(capsys):
     assert [line[:9] for line in lines] == ["read: 1/2", "read: 2/2"]
     assert "left" in lines[0]
     assert "left" not in lines[1]
+
+
+def test_a_store_computes_what_is_new_alone_and_shows_it(tmp_path):
+    store, shown = ResultStore(tmp_path / "a.sqlite"), []
+
+    def compute(new):
+        yield [(index, 2 * item[0]) for index, item in enumerate(new)]
+
+    def display(count):
+        shown.append(Progress("double", count, shown=False))
+        return shown[-1]
+
+    assert store.recall("double", "m", [(1,), (2,), (1,)], compute, display) == {(1,): 2, (2,): 4}
+    assert store.recall("double", "m", [(2,), (3,)], compute, display) == {(2,): 4, (3,): 6}
+    assert [(one.total, one.done) for one in shown] == [(2, 2), (1, 1)]
+    store.recall("double", "m", [(1,)], compute, display)
+    assert len(shown) == 2
 
 
 def raised(error):
