@@ -54,8 +54,16 @@ class PlannedRun:
 
     @cached_property
     def settings(self) -> dict[str, Any]:
-        """The flattened params that its rows depend on, without the seeds."""
-        return settings_of(self.params, self.name)
+        """The flattened params that its rows depend on, defaults included, without the seeds."""
+        used = flatten(that_matter(check_params(self.params, self.name)))
+        settings = {
+            key: value
+            for key, value in used.items()
+            if key not in SEEDS and not key.startswith(_IGNORED)
+        }
+        # As a file gives them back: infinity may be text there or a number, a tuple a list.
+        found: dict[str, Any] = json.loads(json.dumps(settings, default=str))
+        return found
 
 
 @dataclass(frozen=True)
@@ -78,23 +86,6 @@ class StudyPlan:
     def folder(self, run: PlannedRun) -> Path:
         """Where a run works."""
         return WORK / self.name / run.name
-
-
-def settings_of(raw: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """The flattened params that rows depend on, defaults included; `name` stands in errors."""
-    used = flatten(that_matter(check_params(raw, name)))
-    settings = {
-        key: value
-        for key, value in used.items()
-        if key not in SEEDS and not key.startswith(_IGNORED)
-    }
-    # As a file gives them back: infinity may be text there or a number, a tuple a list.
-    return json.loads(json.dumps(settings, default=str))
-
-
-def differences(now: Mapping[str, Any], then: Mapping[str, Any]) -> list[str]:
-    """The keys that both have with different values."""
-    return sorted(key for key in now.keys() & then.keys() if now[key] != then[key])
 
 
 def read_plan(path: Path) -> StudyPlan:

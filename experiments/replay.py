@@ -15,7 +15,7 @@ import pandas as pd
 
 from brido.report.choice import Compared, choose
 from brido.report.settings import ChoiceSettings
-from experiments.numbers import share
+from experiments.numbers import Pairs, gaps, share
 from experiments.plan import PLANS, read_plan
 from experiments.rows import PLANNED, by_run, marked, read_planned, row_of
 
@@ -39,11 +39,6 @@ class Options:
     validation: dict[str, Any]
     test: dict[str, Any]
     reference_words: float | None
-
-    @property
-    def best(self) -> str:
-        """The system with the most good summaries on test documents."""
-        return max(self.test, key=lambda name: share(self.test[name], "good"))
 
 
 # A rule: the system that it keeps of a run; None where the run lacks it.
@@ -137,11 +132,12 @@ def planned() -> tuple[Options, ...]:
     return tuple(options(read_planned()))
 
 
-def gains(runs: Sequence[Options], rule: Rule, other: str = "base", mark: str = "good") -> list:
-    """What a rule keeps minus another system, in points of a mark, of each run that has both."""
-    kept = [(run, rule(run)) for run in runs]
-    return [
-        100 * (share(run.test[name], mark) - share(run.test[other], mark))
-        for run, name in kept
-        if name is not None and other in run.test
-    ]
+def kept_pairs(runs: Sequence[Options], rule: Rule, other: str = "base") -> Pairs:
+    """The rows of what a rule keeps and of another system, of each run that has both."""
+    kept = [(run.test, rule(run)) for run in runs]
+    return [(test[name], test[other]) for test, name in kept if name and other in test]
+
+
+def gains(runs: Sequence[Options], rule: Rule, other: str = "base") -> list[float]:
+    """What a rule keeps minus another system, in points of good summaries."""
+    return gaps(kept_pairs(runs, rule, other))

@@ -20,13 +20,7 @@ from brido.utils.commands import invoke
 from brido.utils.errors import BridoError, run_command
 from brido.utils.progress import say
 from experiments.numbers import systems_table
-from experiments.plan import (
-    WORK,
-    PlannedRun,
-    StudyPlan,
-    differences,
-    read_plan,
-)
+from experiments.plan import WORK, PlannedRun, StudyPlan, read_plan
 from experiments.rows import (
     by_run,
     collect,
@@ -98,10 +92,11 @@ def check_settings(plan: StudyPlan) -> None:
 
     A key that only one side has does not count: rows stay when a key is removed or added.
     """
-    recorded = read_settings(plan.recorded)
-    wrong = {
-        run.setting: differences(run.settings, recorded.get(run.setting, {})) for run in plan.runs
-    }
+    recorded, wrong = read_settings(plan.recorded), dict[str, list[str]]()
+    for run in plan.runs:
+        then = recorded.get(run.setting, {})
+        keys = run.settings.keys() & then.keys()
+        wrong[run.setting] = sorted(key for key in keys if run.settings[key] != then[key])
     if problems := [f"{name}: {', '.join(keys)}" for name, keys in wrong.items() if keys]:
         how = f"remove their rows from {plan.table} and {plan.recorded}, or rename the settings"
         raise BridoError.from_problems(f"measured under other values; {how}:", problems)

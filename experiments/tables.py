@@ -16,7 +16,7 @@ from brido.settings.load import read_yaml
 from brido.utils.atomic import write_text
 from brido.utils.commands import invoke
 from brido.utils.errors import run_command
-from experiments.numbers import Record, gaps, markdown, pairs, points, share
+from experiments.numbers import Pairs, Record, gaps, markdown, pairs, points, share
 from experiments.replay import (
     Options,
     Rule,
@@ -25,6 +25,7 @@ from experiments.replay import (
     by_menu,
     gains,
     kept_by,
+    kept_pairs,
     options,
     planned,
 )
@@ -72,7 +73,7 @@ def answers() -> Iterator[Record]:
 
 
 def _answer(question: str, runs: Sequence[Options], rule: Rule, other: str = "base") -> Record:
-    kept = [(run.test[name], run.test[other]) for run in runs if (name := rule(run)) is not None]
+    kept = kept_pairs(runs, rule, other)
     good = gaps(kept)
     sound = [100 * (a.sound - b.sound) for a, b in kept if not np.isnan(a.sound)]
     return {
@@ -127,19 +128,6 @@ def _ends(runs: Sequence[Options], value: Callable[[Any], float]) -> str:
     return f"{before:.1f} → {kept:.1f} / {control:.1f}"
 
 
-def better_on_validation() -> list[float]:
-    """Of systems that validation documents put above base: good summaries of test ones, in points.
-
-    Above: by a standard error, with the conditions of the choice.
-    """
-    better = []
-    for run in planned():
-        for name in run.test:
-            if name != "base" and kept_by(among=(name,))(run) == name:
-                better += gains([run], always(name))
-    return better
-
-
 def _length_runs() -> list[Options]:
     rows = read_rows(EVIDENCE / "length.csv")
     return options(rows.sort_values(["setting", "seed"], kind="stable"))
@@ -162,15 +150,15 @@ def claims() -> Iterator[Record]:
     world = [run for run in planned() if run.setting in WORLD]
     sweeps = _sweeps()
     alphas = {"1": "alpha_1", "N - 1": "alpha_15", "inf": "brio"}
-    here: dict[str, Sequence[tuple[Any, Any]]] = {
+    here: dict[str, Pairs] = {
         "references - base": [
             (row_of(rows, "reference"), row_of(rows, "base"))
             for _, rows in by_run(read_planned())
             if rows.setting.iloc[0] in WORLD
         ],
-        "BRIO - base": _kept(world, "brio", "base"),
-        "vote - base": _kept(world, "vote", "base"),
-        "vote - BRIO": _kept(world, "vote", "brio"),
+        "BRIO - base": kept_pairs(world, always("brio")),
+        "vote - base": kept_pairs(world, always("vote")),
+        "vote - BRIO": kept_pairs(world, always("vote"), "brio"),
         **{
             f"alpha {alpha} - alpha 0": [
                 (rows[name], rows["vote"]) for rows in sweeps.get("alpha, eta 1", {}).values()
@@ -197,10 +185,6 @@ def claims() -> Iterator[Record]:
                 "ROUGE-1": points([one.r1 - two.r1 for one, two in both if not np.isnan(one.r1)]),
             }
         )
-
-
-def _kept(runs: Sequence[Options], name: str, other: str) -> list[tuple[Any, Any]]:
-    return [(run.test[name], run.test[other]) for run in runs if name in run.test]
 
 
 def _sweeps() -> dict[str, dict[int, dict[str, Any]]]:
