@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from itertools import cycle
-from typing import Literal
 
 from brido import __version__
 from brido.endpoint import AskedModel, CallPlan, Client, FormatRefused
@@ -20,14 +19,8 @@ from brido.utils.progress import MakeProgress, quiet, say
 
 SECTION = "evaluation.geval"
 _KEY = f"{SECTION}.structured_output"
-# How a judge is asked for JSON: with a schema, for any object, or in the prompt alone.
-Structured = bool | Literal["json_object"]
-_WAYS: dict[str, tuple[Structured, ...]] = {
-    "auto": (True, "json_object", False),
-    "always": (True,),
-    "json_object": ("json_object",),
-    "never": (False,),
-}
+# Whether a judge is asked for marks by a schema, or in the prompt alone; the strictest first.
+_WAYS = {"auto": (True, False), "always": (True,), "never": (False,)}
 # Answers are a short form: what one is expected to take in tokens.
 _LIKELY_ANSWER = 40
 
@@ -94,22 +87,20 @@ class GEval:
             structured = self._ask(client, plans, progress)
             return self._collect(client, plans[structured], structured, names)
 
-    def judges(self, structured: Structured) -> tuple[AskedModel, ...]:
-        """The model for each group of criteria, asked for JSON in this way."""
+    def judges(self, structured: bool) -> tuple[AskedModel, ...]:
+        """The model for each group of criteria; structured: it has to answer by a schema."""
         judges = []
         for group in self.prompt.groups:
             parameters = self.settings.parameters
-            if structured == "json_object":
-                parameters["response_format"] = {"type": "json_object"}
-            elif structured:
+            if structured:
                 parameters["response_format"] = answer_schema(group)
             judges.append(AskedModel(str(self.settings.model), self.settings.revision, parameters))
         return tuple(judges)
 
     def _plans(
         self, client: Client, documents: Sequence[str], summaries: Sequence[str]
-    ) -> dict[Structured, CallPlan]:
-        """What is asked, by the ways in which answers may be asked for, the strictest first."""
+    ) -> dict[bool, CallPlan]:
+        """What is asked, by whether a schema is."""
         questions = []
         for document, summary in zip(documents, summaries, strict=True):
             for group in self.prompt.groups:
@@ -125,16 +116,13 @@ class GEval:
             for way in _WAYS[self.settings.structured_output]
         }
 
-    def _ask(
-        self, client: Client, plans: dict[Structured, CallPlan], progress: MakeProgress
-    ) -> Structured:
-        """Ask in the way in which most of these questions were answered, and return the way.
+    def _ask(self, client: Client, plans: dict[bool, CallPlan], progress: MakeProgress) -> bool:
+        """Ask by a schema, or without if the server refuses it or these were answered without.
 
-        That is the strictest where the store has no answer. Where the server refuses it, the next
-        one is taken.
+        Returns whether a schema was asked for.
 
         Raises:
-            FormatRefused: there is no next one. Else as `Client.ask`.
+            FormatRefused: structured_output says that it has to be. Else as `Client.ask`.
         """
         ways = list(plans)
         ways = ways[ways.index(max(ways, key=lambda way: plans[way].stored)) :]
@@ -145,12 +133,11 @@ class GEval:
             except FormatRefused as refused:
                 if way == ways[-1]:
                     raise FormatRefused(f"{refused}: set {_KEY} to auto or never") from None
-                key, how = ("json_object", "any JSON") if way is True else ("never", "plain text")
-                say(f"warning: {refused}: now {how} is asked for ({_KEY}: {key} does so at once)")
+                say(f"warning: {refused}: now text is asked for ({_KEY}: never does so at once)")
         return way
 
     def _collect(
-        self, client: Client, plan: CallPlan, structured: Structured, names: Sequence[str]
+        self, client: Client, plan: CallPlan, structured: bool, names: Sequence[str]
     ) -> Evaluation:
         """The rows from what the store holds: the same however the answers got there."""
         account, samples = Account(), self.settings.answers

@@ -34,9 +34,9 @@ class GEvalSettings(Section):
     max_answer_tokens: Positive | None = Field(
         256, description="Longest answer in tokens; null: not sent (then see extra_parameters)."
     )
-    structured_output: Literal["auto", "always", "json_object", "never"] = Field(
+    structured_output: Literal["auto", "always", "never"] = Field(
         "auto",
-        description="auto (a schema, else any JSON, else text) | always | json_object | never.",
+        description="auto (marks by a schema, else text) | always (a schema) | never.",
     )
     seed: Annotated[int, Field(ge=-(2**63), lt=2**63)] | None = Field(
         None, description="Sent as seed + sample number; null: not sent."
@@ -58,7 +58,9 @@ class GEvalSettings(Section):
                 "temperature: at 0 every sample is the same answer, paid for "
                 f"{self.samples} times: use score_mode greedy, or a temperature above 0"
             )
-        yield from reserved_problems("", self.extra_parameters, (*RESERVED, "response_format"))
+        # Without our schema a user may ask for JSON in another way.
+        ours = () if self.structured_output == "never" else ("response_format",)
+        yield from reserved_problems("", self.extra_parameters, (*RESERVED, *ours))
 
     @property
     def answers(self) -> int:
