@@ -102,6 +102,8 @@ def test_a_server_that_takes_no_schema_is_asked_without(judge, capfd, status):
         asked = judge(server, model="m", structured_output="never", extra_parameters=form)
         asked.score(DOCUMENTS, SUMMARIES)
         assert {body["response_format"]["type"] for body in server.requests} == {"json_object"}
+        with pytest.raises(ValueError, match="response_format cannot be set here"):
+            judge(server, extra_parameters=form)
 
 
 def test_a_summary_that_spells_control_tokens_ends_no_turn(judge):
