@@ -56,7 +56,9 @@ def evaluate(inputs: Inputs, settings: RougeSettings, progress: MakeProgress) ->
         "implementation": "rouge_score",
         "version": version("rouge_score"),
         "use_stemmer": settings.use_stemmer,
-        "tokenizer": f"unicode {unidata_version}" if any_script else "rouge_score",
+        "tokenizer": f"unicode {unidata_version}, regex {version('regex')}"
+        if any_script
+        else "rouge_score",
         "sentence_splitter": SPLITTER_OF_SCRIPTS if any_script else SPLITTER,
         "value": "fmeasure x 100, best of the references",
     }

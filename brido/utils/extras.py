@@ -20,7 +20,7 @@ _MORE = {
 # What each extra of pyproject.toml lets Python import, the smallest first.
 EXTRAS = {"torch": _TORCH, "all": _TORCH | _MORE}
 # What brido itself needs: missing only in a checkout whose environment is not active.
-_ALWAYS = {"click", "nltk", "numba", "numpy", "rich", "tqdm"}
+_ALWAYS = {"click", "nltk", "numba", "numpy", "regex", "rich", "text_to_num", "tqdm"}
 
 
 class MissingExtra(BridoError, ImportError):

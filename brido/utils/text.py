@@ -4,8 +4,7 @@ import functools
 import re
 import unicodedata
 from collections.abc import Sequence
-from itertools import groupby
-from typing import Literal
+from typing import Any, Literal
 
 # How the splitters are called in the signatures of numbers: without and with `any_script`.
 SPLITTER = "abbreviations"
@@ -27,15 +26,15 @@ ABBREVIATIONS = frozenset(
     """.split()  # noqa: SIM905 - a list of words reads better as text
 )
 
-# Scripts that put no spaces between words: there a character with its marks is a token.
+# Letters of scripts that put no spaces between words: there each with its marks is a token. As a
+# part of a regular expression's class.
 _SPACELESS = (
-    *((0x0E00, 0x0EFF), (0x1000, 0x109F), (0x1780, 0x17FF), (0x1950, 0x19DF), (0x1A20, 0x1AAF)),
-    *((0x3005, 0x3007), (0x3031, 0x3035), (0x303B, 0x303C), (0x3040, 0x312F), (0x31A0, 0x31BF)),
-    *((0x31F0, 0x31FF), (0x3400, 0x4DBF), (0x4E00, 0xA4CF), (0xA9E0, 0xA9FF), (0xAA60, 0xAADF)),
-    *((0xF900, 0xFAFF), (0x1B000, 0x1B16F), (0x20000, 0x3FFFD)),
+    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u1950-\u19df\u1a20-\u1aaf\u3005-\u3007"
+    r"\u3031-\u3035\u303b\u303c\u3040-\u312f\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf"
+    r"\u4e00-\ua4cf\ua9e0-\ua9ff\uaa60-\uaadf\uf900-\ufaff\U0001b000-\U0001b16f"
+    r"\U00020000-\U0003fffd&&[\p{L}\u3007]]"
 )
-# Planes that hold marks.
-_MARKED = ((0, 0x1FFFF), (0xE0100, 0xE01EF))
+_LETTER = rf"[[\p{{L}}\p{{N}}]--{_SPACELESS}]"
 # They stand inside of words and do not show: soft hyphens, joiners, marks of direction. As a part
 # of a regular expression's class.
 UNSEEN = "\u00ad\u200c-\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff"
@@ -130,7 +129,7 @@ def words(text: str) -> list[str]:
     """The tokens of a text before stemming; see UnicodeTokenizer."""
     if text.isascii():
         return _PLAIN.findall(text.lower())
-    found: list[str] = _pattern().findall(without_unseen(composed(text).lower()))
+    found: list[str] = _patterns()[0].findall(without_unseen(composed(text).lower()))
     return found
 
 
@@ -142,9 +141,10 @@ def word_count(text: str) -> int:
         (3, 4)
     """
     parts = text.split()
-    if text.isascii() or not _spaceless().search(text):
+    if text.isascii():
         return len(parts)
-    return sum(len(words(part)) if _spaceless().search(part) else 1 for part in parts)
+    spaceless = _patterns()[1]
+    return sum(len(words(part)) if spaceless.search(part) else 1 for part in parts)
 
 
 def composed(text: str) -> str:
@@ -194,28 +194,9 @@ def unseen_warning(share: float, way_out: str) -> str:
 
 
 @functools.cache
-def _pattern() -> re.Pattern[str]:
-    alone = _alone()
-    marks = _ranges(_MARKED, "M")
-    letter = rf"[^\W_{alone}]"
-    return re.compile(rf"[{alone}][{marks}]*|{letter}+(?:[{marks}]+{letter}*)*")
+def _patterns() -> tuple[Any, Any]:
+    """What finds the tokens of a text, and a character of a script without spaces."""
+    import regex  # takes a while, and texts of ASCII need none
 
-
-@functools.cache
-def _spaceless() -> re.Pattern[str]:
-    return re.compile(f"[{_alone()}]")
-
-
-def _alone() -> str:
-    """The characters that are words, as a part of a regular expression's class."""
-    return _ranges(_SPACELESS, "L") + _ranges([(0x3005, 0x3007)], "N")
-
-
-def _ranges(spans: Sequence[tuple[int, int]], category: str) -> str:
-    """The characters of some spans and a category as ranges of a regular expression's class."""
-    codes = (code for first, last in spans for code in range(first, last + 1))
-    fits = [code for code in codes if unicodedata.category(chr(code))[0] == category]
-    # Neighbours have the same difference to their places.
-    runs = groupby(enumerate(fits), lambda pair: pair[1] - pair[0])
-    ends = ([code for _, code in run] for _, run in runs)
-    return "".join(f"\\U{run[0]:08x}-\\U{run[-1]:08x}" for run in ends)
+    token = rf"{_SPACELESS}\p{{M}}*|{_LETTER}+(?:\p{{M}}+{_LETTER}*)*"
+    return regex.compile(token, regex.V1), regex.compile(_SPACELESS, regex.V1)
