@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,12 +12,12 @@ from torch import Tensor
 from brido.models.arguments import as_tensor, as_written_sources
 from brido.models.family import check_scores, family_of
 from brido.models.tokens import Sources
+from brido.search.drawing import draw
 from brido.search.guidance import Guidance, guided_steps
 from brido.search.result import OnStep, SearchResult
 from brido.search.settings import (
     SamplingSettings,
     SearchSettings,
-    TruncationSettings,
     check_settings,
 )
 from brido.search.token_by_token import Pick, WrittenRows
@@ -27,13 +26,6 @@ from brido.utils.errors import ArgumentError
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
-
-# Tokens of a row that are looked at before all are sorted: there are rarely more to choose from.
-FIRST_LOOK = 2048
-
-# Takes probabilities [R, L], the largest first, and the mass [R, 1] of what the rules before left;
-# returns what to keep, [R, L]: the first so many of each row.
-Rule = Callable[[Tensor, Tensor], Tensor]
 
 
 def greedy_search(
@@ -148,70 +140,3 @@ def _write(
     # Copies made outside inference mode may be used in training.
     sequences = sequences.view(documents, rows_a_document, -1).clone()
     return SearchResult(sequences, scores.view(documents, -1).clone())
-
-
-def draw(logits: Tensor, settings: TruncationSettings, uniforms: Tensor) -> Tensor:
-    """One token a row of logits [R, V], drawn from those that the settings leave.
-
-    uniforms: [R] in [0, 1); equal numbers draw equal tokens. What is left is what transformers'
-    warpers leave, in their order: temperature, top_k, top_p, min_p.
-    """
-    if settings.temperature != 1:
-        logits = logits / settings.temperature
-    return draw_from(logits.softmax(-1), settings, uniforms)
-
-
-def draw_from(probabilities: Tensor, settings: TruncationSettings, uniforms: Tensor) -> Tensor:
-    """`draw` without temperature, from probabilities [R, V]."""
-    rules = list(_rules(settings))
-    if not rules:  # nothing is left out: no order is needed, and a vocabulary is long to sort
-        return _place(probabilities.double(), uniforms)
-    size = probabilities.shape[1]
-    drawn, more = _draw_among(probabilities, rules, uniforms, min(FIRST_LOOK, size))
-    if len(more):
-        drawn[more], _ = _draw_among(probabilities[more], rules, uniforms[more], size)
-    return drawn
-
-
-def _draw_among(
-    probabilities: Tensor, rules: list[Rule], uniforms: Tensor, count: int
-) -> tuple[Tensor, Tensor]:
-    """A token of each row [R], drawn from its `count` likeliest; the rows that need more of them.
-
-    They are those of which the rules keep all `count`, and perhaps others behind.
-    """
-    whole = count == probabilities.shape[1]
-    if whole:  # of equal ones the first
-        top, tokens = probabilities.sort(dim=1, descending=True, stable=True)
-    else:
-        top, tokens = probabilities.topk(count, dim=1)
-    top = top.double()
-    kept, mass = top > 0, torch.ones_like(top[:, :1])
-    more = torch.zeros_like(kept[:, 0])
-    for rule in rules:
-        kept = kept & rule(top, mass)
-        mass = torch.where(kept, top, 0.0).sum(1, keepdim=True)
-        more |= kept[:, -1]
-    place = _place(torch.where(kept, top, 0.0), uniforms)
-    return tokens.gather(1, place[:, None])[:, 0], more.nonzero()[: 0 if whole else None, 0]
-
-
-def _place(weights: Tensor, uniforms: Tensor) -> Tensor:
-    """Where in its row of weights [R, L] each number falls: never on a weight of 0."""
-    sums = weights.cumsum(1)
-    total = sums[:, -1:].contiguous()
-    place = torch.searchsorted(sums, uniforms[:, None] * total, right=True)
-    # A number that rounding took to the sum's end belongs to the weight that completes it.
-    last = torch.searchsorted(sums, total).clamp(max=weights.shape[1] - 1)
-    return place.minimum(last)[:, 0]
-
-
-def _rules(settings: TruncationSettings) -> Iterator[Rule]:
-    """What the settings ask for. (top_p: Holtzman et al., 2020; top_k: Fan et al., 2018; min_p:
-    Nguyen et al., 2025.)"""
-    if settings.top_k:
-        yield lambda top, mass: top >= top[:, : settings.top_k][:, -1:]
-    if settings.top_p < 1:
-        yield lambda top, mass: top.cumsum(1) - top < settings.top_p * mass
-    if settings.min_p:
-        yield lambda top, mass: top >= settings.min_p * top[:, :1]

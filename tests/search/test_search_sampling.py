@@ -9,7 +9,8 @@ from tiny_models import build_model, build_sources
 from transformers import NoRepeatNGramLogitsProcessor, RepetitionPenaltyLogitsProcessor
 
 from brido.search import SamplingSettings
-from brido.search.sampling import document_uniforms, draw, sample
+from brido.search.drawing import draw
+from brido.search.sampling import document_uniforms, sample
 
 SETTINGS = SamplingSettings(
     num_return_sequences=3, temperature=0.8, top_k=30, top_p=0.9, min_p=0.01, max_length=10,

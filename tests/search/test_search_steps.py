@@ -13,8 +13,8 @@ from transformers import (
 
 from brido.models.tokens import SpecialTokens
 from brido.search import SamplingSettings
+from brido.search.drawing import draw
 from brido.search.groups import GroupOptions, choose
-from brido.search.sampling import draw
 from brido.search.token_by_token import ban_tokens
 
 
