@@ -15,7 +15,6 @@ import torch
 from transformers import AutoModelForQuestionAnswering, AutoTokenizer
 
 from brido.evaluation.qafacteval.contexts import (
-    SPECIAL_TOKENS,
     WINDOW_TOKENS,
     Context,
     Window,
@@ -123,16 +122,15 @@ def _text(context: Context, first: int, last: int) -> str:
 class Reader:
     """The reader of a converted model folder.
 
-    `faithful` pads every window to 384 positions as the released code does; the padding's logits
-    compete for the 20 places. Otherwise windows are only padded to the longest of their batch.
+    Every window is padded to 384 positions, as in the released code: the padding's logits compete
+    for the 20 places.
     """
 
-    def __init__(self, folder: Path, device: torch.device, faithful: bool = True) -> None:
+    def __init__(self, folder: Path, device: torch.device) -> None:
         self.tokenizer = pretrained(AutoTokenizer, folder)
         model = whole(AutoModelForQuestionAnswering, folder, dtype=torch.float32)
         self.model = model.to(device).eval()
         self.device = device
-        self.faithful = faithful
         self._words: dict[str, list[int]] = {}
 
     def context(self, text: str) -> Context:
@@ -159,7 +157,7 @@ class Reader:
     ) -> Iterator[list[tuple[int, Prediction]]]:
         """Yield (index of the pair, answer) of pairs (question, context), batch by batch.
 
-        A batch has windows of like lengths; an answer comes with the last window of its context.
+        An answer comes with the last window of its context.
         """
         contexts = {text: self.context(text) for text in dict.fromkeys(text for _, text in pairs)}
         asked = [self.question_ids(question) for question, _ in pairs]
@@ -168,10 +166,7 @@ class Reader:
         yield [(index, NOTHING) for index, found in enumerate(cut) if not found]
         jobs = [(index, window) for index, found in enumerate(cut) for window in found]
         logits: dict[int, dict[Window, Logits]] = defaultdict(dict)
-        lengths = [len(asked[index]) + window.length + SPECIAL_TOKENS for index, window in jobs]
-        if self.faithful:
-            lengths = [WINDOW_TOKENS] * len(jobs)
-        for numbers in plan_batches(lengths, batch_tokens):
+        for numbers in plan_batches([WINDOW_TOKENS] * len(jobs), batch_tokens):
             batch = [jobs[number] for number in numbers]
             rows = [
                 (asked[index], read[index].ids[window.first : window.first + window.length])
@@ -195,13 +190,11 @@ class Reader:
             front = [tokenizer.cls_token_id, *question, tokenizer.sep_token_id]
             rows.append([*front, *pieces, tokenizer.sep_token_id])
             kinds.append([0] * len(front) + [1] * (len(pieces) + 1))
-        width = WINDOW_TOKENS if self.faithful else None
-        mask = padded([[1] * len(row) for row in rows], 0, width)
+        mask = padded([[1] * len(row) for row in rows], 0, WINDOW_TOKENS)
         output = self.model(
-            input_ids=padded(rows, tokenizer.pad_token_id, width).to(self.device),
+            input_ids=padded(rows, tokenizer.pad_token_id, WINDOW_TOKENS).to(self.device),
             attention_mask=mask.to(self.device),
-            token_type_ids=padded(kinds, 0, width).to(self.device),
+            token_type_ids=padded(kinds, 0, WINDOW_TOKENS).to(self.device),
         )
         starts, ends = output.start_logits.cpu().numpy(), output.end_logits.cpu().numpy()
-        used = [width or len(row) for row in rows]
-        return [(starts[row, :end].copy(), ends[row, :end].copy()) for row, end in enumerate(used)]
+        return list(zip(starts, ends, strict=True))

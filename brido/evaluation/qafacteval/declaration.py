@@ -28,12 +28,6 @@ class QAFactEvalSettings(Section):
         "en_core_web_sm", description="Name of an installed spaCy package, or a folder."
     )
     answers: Strategy = Field("noun_chunks", description="noun_chunks (the released code) | ner.")
-    faithful: bool = Field(
-        True,
-        description=(
-            "true: decoder positions 0, 2, 3, ... as in the released code; false: 0, 1, 2, ..."
-        ),
-    )
 
 
 def evaluate(

@@ -39,8 +39,8 @@ class QAFactEval:
     """The metric with its models; make one with `load`.
 
     pipeline: of spaCy. generator, reader, scorer: a QuestionGenerator, a Reader and a LercQuip.
-    settings: answers, scorer and faithful. fingerprints: of the models, by part. store: a
-    ResultStore, in which nothing is computed twice.
+    answers: see `load`. fingerprints: of the models, by part. store: a ResultStore, in which
+    nothing is computed twice.
 
     Example:
         >>> metric = QAFactEval.load(models="hub", spacy_model="en_core_web_sm")  # 4 GB, once
@@ -53,7 +53,7 @@ class QAFactEval:
     generator: QuestionGenerator
     reader: Reader
     scorer: LercQuip
-    settings: dict[str, Any]
+    answers: Strategy
     fingerprints: dict[str, str]
     store: ResultStore
     batch_tokens: int = 16384
@@ -65,7 +65,6 @@ class QAFactEval:
         spacy_model: str = "en_core_web_sm",
         answers: Strategy = "noun_chunks",
         *,
-        faithful: bool = True,
         device: str = "auto",
         batch_tokens: int = 16384,
         store: Path | None = None,
@@ -73,9 +72,8 @@ class QAFactEval:
         """The metric, its models loaded.
 
         models: `hub` (the published archives, into the Hugging Face cache) or a folder with the
-        archives or with converted models (see weights.py). answers: noun_chunks or ner. faithful:
-        the released code's decoder positions and window padding. batch_tokens: tokens in one
-        forward pass. store: the file that keeps every answer.
+        archives or with converted models (see weights.py). answers: noun_chunks or ner.
+        batch_tokens: tokens in one forward pass. store: the file that keeps every answer.
 
         Raises:
             BridoError: a model is missing or wrong; the message says what to fetch and where from.
@@ -86,10 +84,10 @@ class QAFactEval:
         folders = find_models(models)
         return cls(
             pipeline,
-            QuestionGenerator(folders["questions"], place, faithful),
-            Reader(folders["answering"], place, faithful),
+            QuestionGenerator(folders["questions"], place),
+            Reader(folders["answering"], place),
             LercQuip(folders[SCORER], place),
-            {"answers": answers, "scorer": SCORER, "faithful": faithful},
+            answers,
             {part: content_hash(folder)[:16] for part, folder in folders.items()},
             ResultStore(store),
             batch_tokens,
@@ -118,7 +116,7 @@ class QAFactEval:
                 "summary for each document, in the same order"
             )
         distinct = list(dict.fromkeys(texts))
-        selected = select_answers(self.pipeline, distinct, self.settings["answers"])
+        selected = select_answers(self.pipeline, distinct, self.answers)
         answers = dict(zip(distinct, selected, strict=True))
         questions = [
             GeneratedQuestion(index, answer, text[answer.sentence_start : answer.sentence_end])
@@ -147,7 +145,7 @@ class QAFactEval:
             answer, first = question.answer, question.answer.sentence_start
             places = answer.start - first, answer.end - first
             items.append(MarkedSentence(question.sentence, *places))
-        model = f"{self.fingerprints['questions']}/faithful={self.settings['faithful']}"
+        model = self.fingerprints["questions"]
         found = self._results("question", model, self.generator, items, "questions", progress)
         for question, text in zip(questions, found, strict=True):
             question.text = text
@@ -161,7 +159,7 @@ class QAFactEval:
     ) -> list[Prediction]:
         """The reader's answer to each question on the context of its document."""
         pairs = [(question.text, contexts[question.document]) for question in questions]
-        model = f"{self.fingerprints['answering']}/faithful={self.settings['faithful']}"
+        model = self.fingerprints["answering"]
         return self._results("answer", model, self.reader, pairs, label, progress)
 
     def _compare(
@@ -201,7 +199,8 @@ class QAFactEval:
         """What it takes to get these numbers again, with the counts of documents and questions."""
         return {
             "implementation": f"brido {brido.__version__}: QAFactEval as released, ported",
-            **self.settings,
+            "answers": self.answers,
+            "scorer": SCORER,
             **pipeline_version(self.pipeline),
             "models": self.fingerprints,
             "transformers": version("transformers"),

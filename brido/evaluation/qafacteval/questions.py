@@ -3,8 +3,7 @@
 The input is the one sentence that holds the answer, with the answer between markers. What the
 released code does and a plain `generate` does not: markers swallow the spaces around them, the
 decoder starts from <s>, and the beam search is AllenNLP's (see beam.py). After the first token the
-decoder's positions are one too high: 0, 2, 3, 4, where the model was trained with 0, 1, 2, 3. That
-last quirk is `faithful`.
+decoder's positions are one too high: 0, 2, 3, 4, where the model was trained with 0, 1, 2, 3.
 """
 
 from collections.abc import Iterator, Sequence
@@ -57,17 +56,16 @@ def clean_up(text: str) -> str:
 class QuestionGenerator:
     """The question generator of a converted model folder.
 
-    `faithful` shifts the decoder's position table once, so that unchanged modelling code gives
-    the released code's positions 0, 2, 3, 4, ...
+    The decoder's position table is shifted once, so that unchanged modelling code gives the
+    released code's positions 0, 2, 3, 4, ...
     """
 
-    def __init__(self, folder: Path, device: torch.device, faithful: bool = True) -> None:
+    def __init__(self, folder: Path, device: torch.device) -> None:
         self.tokenizer = pretrained(AutoTokenizer, folder)
         model = whole(BartForConditionalGeneration, folder, dtype=torch.float32)
         self.model = model.to(device).eval()
         self.device = device
-        if faithful:
-            shift_positions(self.model)
+        shift_positions(self.model)
 
     def encode(self, item: MarkedSentence) -> list[int]:
         """Token ids with <s> and </s>; cut to what the model's position table holds."""

@@ -60,10 +60,9 @@ def prediction(text, probability, null):
 
 
 def _metric(pipeline_folder, table=(), store=None) -> QAFactEval:
-    settings = {"answers": "noun_chunks", "scorer": "lerc_quip", "faithful": True}
     prints = {"questions": "q", "answering": "a", "lerc_quip": "l"}
     return QAFactEval(
-        load_pipeline(str(pipeline_folder)), _Generator(), _Reader(table), _Scorer(), settings,
+        load_pipeline(str(pipeline_folder)), _Generator(), _Reader(table), _Scorer(), "noun_chunks",
         prints, store or ResultStore(),
     )  # fmt: skip
 

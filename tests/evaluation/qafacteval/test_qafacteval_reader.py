@@ -209,14 +209,3 @@ def test_batches_answer_as_single_windows_do(published, reader, batch_tokens):
     for index, (question, text) in enumerate(pairs):
         expected = _one_by_one(published, reader, question, text)
         assert _same(done[index], expected)
-
-
-def test_trimmed_windows_give_the_logits_of_the_real_positions(published):
-    folder = find_models(str(published.folder))["answering"]
-    trimmed = Reader(folder, torch.device("cpu"), faithful=False)
-    pairs = [("Who left?", "Ann Smith left."), ("Who left the court in Leeds?", "court " * 50)]
-    _, batch = trimmed.run(pairs, 10_000)
-    answers = dict(batch)
-    for index, pair in enumerate(pairs):
-        _, [(_, expected)] = trimmed.run([pair], 1)
-        assert _same(answers[index], expected)
