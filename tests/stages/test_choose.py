@@ -116,6 +116,16 @@ def test_what_is_written_of_the_best_system(project, capsys):
     assert usage.reading == load_params().reading_of("base")
 
 
+def test_the_kept_folder_says_all_that_a_variant_changes(project):
+    params = load_params()
+    params = params.model_copy(update={"data": params.data.model_copy(update={"lowercase": True})})
+    choose.store(params, "guided", "Keep guided.")
+    usage = read_usage(paths.CHOSEN)
+    assert usage.guidance.weight == 0.3
+    assert (usage.decoding.length_penalty, usage.lowercase, usage.checked) == (-2.0, True, None)
+    assert usage.candidates is not None
+
+
 def made():
     files = [*sorted(paths.CHOSEN.rglob("*")), paths.CHOICE]
     return {str(path): path.read_bytes() for path in files}
