@@ -123,17 +123,17 @@ def place(device: str) -> str:
 
 
 def random_batch(
-    model: torch.nn.Module, sizes: Sequence[int], documents: int = 1, least: float = 1.0
+    model: torch.nn.Module, sizes: Sequence[int], least: float = 1.0
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Random sources [D, S] of full length, texts [D, N, T + 1], their lengths [D, N].
+    """A random source [1, S] of full length, texts [1, N, T + 1], their lengths [1, N].
 
     sizes: S, N, T. least: the share of T that the shortest text has. Position 0 of a text is what a
     model is given: 2, or the prompt's last token. Behind a text stands the model's pad.
     """
     source, count, tokens = sizes
     generator, config = torch.Generator().manual_seed(0), model.config
-    ids = torch.randint(5, config.vocab_size, (documents, source), generator=generator)
-    shape = (documents, count, tokens + 1)
+    ids = torch.randint(5, config.vocab_size, (1, source), generator=generator)
+    shape = (1, count, tokens + 1)
     texts = torch.randint(5, config.vocab_size, shape, generator=generator)
     shortest = -int(-least * tokens // 1)
     lengths = torch.randint(shortest, tokens + 1, shape[:2], generator=generator)
@@ -154,7 +154,7 @@ def random_bart(d_model: int, layers: int, heads: int, vocabulary: int) -> torch
     return BartForConditionalGeneration(config).train()
 
 
-def random_llama(shape: Sequence[int], device: str, end: int = 2) -> LlamaForCausalLM:
+def random_llama(shape: Sequence[int], device: str) -> LlamaForCausalLM:
     """A random Llama, bfloat16 on a GPU, else float32.
 
     shape: hidden, feed-forward, layers, heads, key heads, vocabulary.
@@ -164,10 +164,10 @@ def random_llama(shape: Sequence[int], device: str, end: int = 2) -> LlamaForCau
     config = LlamaConfig(
         vocab_size=vocabulary, hidden_size=hidden, intermediate_size=wide,
         num_hidden_layers=layers, num_attention_heads=heads, num_key_value_heads=key_heads,
-        max_position_embeddings=8192, tie_word_embeddings=True, bos_token_id=1, eos_token_id=end,
-        pad_token_id=end, initializer_range=0.05,
+        max_position_embeddings=8192, tie_word_embeddings=True, bos_token_id=1, eos_token_id=2,
+        pad_token_id=2, initializer_range=0.05,
     )  # fmt: skip
     with torch.device(device):
         model = LlamaForCausalLM(config).to(torch.bfloat16 if device == "cuda" else torch.float32)
-    model.generation_config.eos_token_id = model.generation_config.pad_token_id = end
+    model.generation_config.eos_token_id = model.generation_config.pad_token_id = 2
     return model

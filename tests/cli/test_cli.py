@@ -9,21 +9,6 @@ from brido.cli import main as cli
 ROOT = Path(__file__).parents[2]
 
 
-def run(
-    *arguments,
-    cwd=ROOT,
-    given=None,
-    code="from brido.cli.main import script; script()",
-    environment=None,
-):
-    """`brido ARGUMENTS` as its script runs it."""
-    return subprocess.run(
-        [sys.executable, "-c", code, *map(str, arguments)],
-        cwd=cwd, env={"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"} | (environment or {}),
-        input=given, capture_output=True, text=True, timeout=300,
-    )  # fmt: skip
-
-
 def test_help_has_a_line_for_each_command_and_loads_nothing_heavy():
     loaded = """
 import sys
@@ -39,7 +24,10 @@ for name in COMMANDS:
     main([name, "--help"])
     print(name, heavy())
 """
-    done = run(code=loaded)
+    done = subprocess.run(
+        [sys.executable, "-c", loaded],
+        env={"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}, capture_output=True, text=True,
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert "[]" in lines

@@ -19,11 +19,11 @@ TOWNS = ("Oslo", "Bergen", "Turku", "Malmo", "Aarhus")
 PAINS = ("the left knee", "the back", "the chest", "the right wrist", "the throat")
 
 
-def abstracts(count: int, seed: int = 0) -> list[dict]:
+def abstracts(count: int) -> list[dict]:
     """Rows with the columns paper_id, abstract and tldr."""
     rows = []
     for number in range(count):
-        drawn = random.Random(f"{seed} {number}")
+        drawn = random.Random(f"0 {number}")
         method, task, town = drawn.choice(METHODS), drawn.choice(TASKS), drawn.choice(TOWNS)
         gain = drawn.randint(2, 40)
         text = [f"In this paper we study {task} with {method}."]
@@ -38,11 +38,11 @@ def abstracts(count: int, seed: int = 0) -> list[dict]:
     return rows
 
 
-def dialogues(count: int, seed: int = 0) -> list[dict]:
+def dialogues(count: int) -> list[dict]:
     """Rows with the columns ID, dialogue and section_text: turns on lines of their own."""
     rows = []
     for number in range(count):
-        drawn = random.Random(f"{seed} {number} d")
+        drawn = random.Random(f"0 {number} d")
         pain, days, town = drawn.choice(PAINS), drawn.randint(2, 30), drawn.choice(TOWNS)
         turns = ["Doctor: What brings you in today?", f"Patient: It is {pain}, doctor."]
         for _ in range(drawn.randint(1, 8)):

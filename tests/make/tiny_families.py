@@ -51,9 +51,9 @@ def build_family(model_type: str, **changes: object) -> transformers.PreTrainedM
     return model.double()
 
 
-def sources(documents: int = 2, length: int = 16) -> tuple[torch.Tensor, torch.Tensor]:
-    """Random source ids and their mask [documents, length], the last one padded on the right."""
-    ids = torch.randint(4, 60, (documents, length), generator=torch.Generator().manual_seed(1))
+def sources() -> tuple[torch.Tensor, torch.Tensor]:
+    """Random source ids and their mask [2, 16], the last one padded on the right."""
+    ids = torch.randint(4, 60, (2, 16), generator=torch.Generator().manual_seed(1))
     mask = torch.ones_like(ids)
-    mask[-1, length - 6 :] = 0
+    mask[-1, 10:] = 0
     return ids.masked_fill(mask == 0, PAD), mask

@@ -102,6 +102,31 @@ def test_what_training_made_stands_beside_a_kept_system_that_trains_nothing():
     assert "the best that training made" not in " ".join(told(choice(), trained="brio"))
 
 
+DETAILS = "(good 81.0 %, base 69.0 %, difference +12.0 with standard error 2.0)."
+
+
+@pytest.mark.parametrize(
+    ("made", "line"),
+    [
+        (choice("base", "brio", "few documents", 19),
+         "Keep `base`: 19 validation documents are too few to choose by; use 20 or more."),
+        (choice("base", reason="base is best"),
+         "Keep `base`: no other system is better on 120 validation documents (good 69.0 %)."),
+        (choice("base", "brio", "not clearly better"),
+         f"Keep `base`: `brio` is not clearly better on 120 validation documents {DETAILS}"),
+        (choice(control={"left_out": ["rouge_loss", "length_change"], "words": 30.0}),
+         f"Keep `brio`: it is best on 120 validation documents {DETAILS} Left out by "
+         "choice.rouge_loss and choice.length_change: `control` (good 74.0 %, 30.0 words against "
+         "base's 20.0)."),
+        (choice(control={"left_out": ["by"]}),
+         f"Keep `brio`: it is best on 120 validation documents {DETAILS} `control` cannot be "
+         "chosen by mentions, which picked its summaries: another metric in choice.by could."),
+    ],
+)  # fmt: skip
+def test_why_a_system_is_kept(made, line):
+    assert told(made)[0] == line
+
+
 def few(documents):
     return {"gaps": GAPS | {"brio - base": numbers(good=(0.1, 0.06, 0.14, documents))}}
 

@@ -32,9 +32,9 @@ def start(arguments: list[str]) -> int:
     os._exit(0)
 
 
-def kill_when(process: int, path: Path, size: int, seconds: float = 60.0) -> bool:
+def kill_when(process: int, path: Path, size: int) -> bool:
     """Kill the process when a file has more bytes than `size`; False if it ended before."""
-    until = time.monotonic() + seconds
+    until = time.monotonic() + 60
     while time.monotonic() < until:
         if os.waitpid(process, os.WNOHANG)[0]:
             return False
