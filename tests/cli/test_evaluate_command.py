@@ -58,7 +58,7 @@ def test_means_with_intervals_and_a_line_for_each_document(given, tmp_path, caps
 
 
 def endpoint(server=None):
-    words = ["model=judge", "score_mode=greedy", "store=a.sqlite"]
+    words = ["model=judge", "samples=1", "store=a.sqlite"]
     words += [] if server is None else [f"base_url={server.url}"]
     return [part for word in words for part in ("-S", word)]
 

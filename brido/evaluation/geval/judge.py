@@ -111,7 +111,7 @@ class GEval:
                 questions.append([{"role": "user", "content": text}])
         return {
             way: client.plan(
-                list(zip(cycle(self.judges(way)), questions, strict=False)), self.settings.answers
+                list(zip(cycle(self.judges(way)), questions, strict=False)), self.settings.samples
             )
             for way in _WAYS[self.settings.structured_output]
         }
@@ -140,7 +140,7 @@ class GEval:
         self, client: Client, plan: CallPlan, structured: bool, names: Sequence[str]
     ) -> Evaluation:
         """The rows from what the store holds: the same however the answers got there."""
-        account, samples = Account(), self.settings.answers
+        account, samples = Account(), self.settings.samples
         rows, details, keys = [], [], iter(plan.keys)
         for name in names:
             groups = [(group, client.answers(next(keys), samples)) for group in self.prompt.groups]
@@ -157,7 +157,6 @@ class GEval:
             "revision": self.settings.revision,
             "prompt": self.prompt.name,
             "prompt_hash": self.prompt.hash,
-            "score_mode": self.settings.score_mode,
             "samples": samples,
             "structured_output": structured,
             "parameters": self.settings.parameters,

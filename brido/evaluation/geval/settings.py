@@ -19,17 +19,14 @@ class GEvalSettings(Section):
     prompt: Name = Field(
         "merged", description="merged (the paper) | separate (G-Eval) | a .jinja file of yours."
     )
-    score_mode: Literal["mean", "greedy"] = Field(
-        "mean", description="mean (of several answers) | greedy (one answer)."
-    )
     samples: Annotated[int, Field(ge=1, le=1000)] = Field(
-        20, description="Answers to a question with score_mode mean; greedy asks once."
+        20, description="Answers to a question, whose marks are averaged."
     )
     temperature: Annotated[float, Field(ge=0, le=2)] | None = Field(
-        1.0, description="With score_mode mean (greedy: 0); null: not sent, some models refuse it."
+        1.0, description="0 with one sample; null: not sent, some models refuse it."
     )
     top_p: Annotated[float, Field(gt=0, le=1)] | None = Field(
-        1.0, description="With score_mode mean; null: not sent."
+        1.0, description="Nucleus of the judge's tokens; null: not sent."
     )
     max_answer_tokens: Positive | None = Field(
         256, description="Longest answer in tokens; null: not sent (then see extra_parameters)."
@@ -53,19 +50,14 @@ class GEvalSettings(Section):
 
     def problems(self) -> Iterator[str]:
         """Yield what contradicts itself."""
-        if self.score_mode == "mean" and self.samples > 1 and self.temperature == 0:
+        if self.samples > 1 and self.temperature == 0:
             yield (
                 "temperature: at 0 every sample is the same answer, paid for "
-                f"{self.samples} times: use score_mode greedy, or a temperature above 0"
+                f"{self.samples} times: set samples to 1, or a temperature above 0"
             )
         # Without our schema a user may ask for JSON in another way.
         ours = () if self.structured_output == "never" else ("response_format",)
         yield from reserved_problems("", self.extra_parameters, (*RESERVED, *ours))
-
-    @property
-    def answers(self) -> int:
-        """How many answers a question gets."""
-        return self.samples if self.score_mode == "mean" else 1
 
     @property
     def answer_limit(self) -> int:
@@ -75,11 +67,10 @@ class GEvalSettings(Section):
     @property
     def parameters(self) -> dict[str, Any]:
         """The fields of a request that decide an answer, without a JSON schema."""
-        mean = self.score_mode == "mean"
         parameters: dict[str, Any] = dict(self.extra_parameters)
         if self.temperature is not None:
-            parameters["temperature"] = float(self.temperature) if mean else 0.0
-        if mean and self.top_p is not None:
+            parameters["temperature"] = float(self.temperature)
+        if self.top_p is not None:
             parameters["top_p"] = float(self.top_p)
         if self.max_answer_tokens is not None:
             parameters["max_tokens"] = self.max_answer_tokens

@@ -15,7 +15,7 @@ def judge(tmp_path, monkeypatch):
     def make(server=None, runtime=None, **settings):
         where = {"base_url": server.url} if server else {}
         always = {"store": str(tmp_path / "answers.sqlite"), "timeout_seconds": 5.0, **where}
-        chosen = {"model": "judge", "score_mode": "greedy", **settings}
+        chosen = {"model": "judge", "samples": 1, "temperature": 0.0, **settings}
         return GEval(GEvalSettings(**chosen), EndpointRuntime(**{**always, **(runtime or {})}))
 
     return make

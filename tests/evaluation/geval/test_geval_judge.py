@@ -43,17 +43,17 @@ def test_one_row_per_document_from_the_answers_to_its_own_prompt(judge):
 
 def test_the_mean_of_n_samples(judge):
     with serve() as server:
-        rows = judge(server, score_mode="mean", samples=3, seed=7).score(DOCUMENTS, SUMMARIES).rows
+        rows = judge(server, temperature=1.0, samples=3, seed=7).score(DOCUMENTS, SUMMARIES).rows
         question = load_prompt("merged").render(DOCUMENTS[2], SUMMARIES[2], CRITERIA)
         marks = [json.loads(clean_answer(f"{question} {seed}")) for seed in (7, 8, 9)]
         assert rows[2]["relevance"] == pytest.approx(sum(m["relevance"] for m in marks) / 3)
         assert rows[2]["valid_answers"] == 3
         assert sorted(body["seed"] for body in server.requests) == [7] * 8 + [8] * 8 + [9] * 8
         # More samples of the same questions: only the new ones are asked.
-        judge(server, score_mode="mean", samples=5, seed=7).score(DOCUMENTS, SUMMARIES)
+        judge(server, temperature=1.0, samples=5, seed=7).score(DOCUMENTS, SUMMARIES)
         assert sorted(body["seed"] for body in server.requests[24:]) == [10] * 8 + [11] * 8
         # Fewer: none.
-        judge(server, score_mode="mean", samples=2, seed=7).score(DOCUMENTS, SUMMARIES)
+        judge(server, temperature=1.0, samples=2, seed=7).score(DOCUMENTS, SUMMARIES)
         assert len(server.requests) == 40
 
 
