@@ -64,10 +64,10 @@ class SourcePlan(NamedTuple):
 def _local(request: Request) -> SourcePlan:
     from brido.candidates.local import CandidateWorker
 
-    folder, runtime = request.checkpoint, request.runtime
+    folder, runtime, settings = request.checkpoint, request.runtime, request.settings
     if not folder.is_dir():
         raise BridoError(f"{folder} is missing: make it with `dvc repro checkpoint@{folder.name}`")
-    make = partial(CandidateWorker, folder, request.reading, runtime, request.settings)
+    make = partial(CandidateWorker, folder, request.reading, runtime, settings, settings.guidance)
     return SourcePlan(make, model_workers(runtime), inputs=(folder,))
 
 

@@ -22,8 +22,8 @@ from brido.work.worker import Advance, Result
 
 
 class Written(NamedTuple):
-    """Texts about a document, their scores, whether they ended, which group of beams wrote them
-    (None where there are no groups), and how many tokens each has.
+    """Texts about a document, their scores, whether they ended, which group of beams wrote each
+    (None for samples and for a single group), and how many tokens each has.
     """
 
     texts: list[str]
@@ -85,12 +85,13 @@ class Generator:
         reading: ReadingSettings,
         runtime: RuntimeSettings,
         settings: Any = None,
+        guidance: GuidanceSettings | None = None,
         device: str = "",
         advance: Advance = lambda count, *, tokens=0: None,
     ) -> None:
         """Load `folder` for inference, on `device` if it is not runtime's.
 
-        settings: what a worker is asked for.
+        settings, guidance: what a worker is asked for.
 
         Raises:
             BridoError: the device is not there, or the folder holds no model that can read so.
@@ -100,7 +101,7 @@ class Generator:
         dtype = inference_dtype(place, runtime.precision)
         self.language = LanguageModel.load(folder, reading, place, dtype).ready_to_write()
         self.budget = MemoryBudget(runtime.batch_tokens)
-        self._settings, self._advance = settings, advance
+        self._settings, self._guidance, self._advance = settings, guidance, advance
 
     def generate(
         self,
@@ -188,7 +189,7 @@ class CandidateWorker(Generator):
     def __call__(self, part: DocumentPart) -> Result:
         """Return a row of the candidates table for each document."""
         documents = dict(part.read())
-        result = self.candidates(documents, self._settings, self._settings.guidance)
+        result = self.candidates(documents, self._settings, self._guidance)
         rows = [
             {
                 "id": name,
@@ -208,19 +209,6 @@ class CandidateWorker(Generator):
 
 class SummaryWorker(Generator):
     """The best hypothesis of a beam search; an empty document has an empty summary."""
-
-    def __init__(
-        self,
-        folder: Path,
-        reading: ReadingSettings,
-        runtime: RuntimeSettings,
-        settings: SearchSettings,
-        guidance: GuidanceSettings | None,
-        device: str,
-        advance: Advance,
-    ) -> None:
-        super().__init__(folder, reading, runtime, settings, device, advance)
-        self._guidance = guidance
 
     def __call__(self, part: DocumentPart) -> Result:
         """Return a row of the decoded table for each document."""

@@ -8,20 +8,14 @@ and is flagged.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from brido.candidates.local import Generator, SummaryWorker, Written
 from brido.candidates.probability import own_log_probabilities, written_limit
 from brido.candidates.settings import LocalSource
 from brido.checkers.texts import SourceText, check_texts, make_checker
-from brido.models.settings import ReadingSettings
-from brido.search import SearchSettings
-from brido.search.settings import GuidanceSettings
 from brido.summarizer.election import agreements
 from brido.summarizer.settings import CheckedSettings
-from brido.work.settings import RuntimeSettings
-from brido.work.worker import Advance
 
 
 @dataclass(frozen=True)
@@ -128,18 +122,9 @@ class SummaryCheck:
 class CheckedWorker(SummaryWorker):
     """Checked summaries; beside a `SummaryWorker`'s counts how many came of what."""
 
-    def __init__(
-        self,
-        checking: Checking,
-        folder: Path,
-        reading: ReadingSettings,
-        runtime: RuntimeSettings,
-        settings: SearchSettings,
-        guidance: GuidanceSettings | None,
-        device: str,
-        advance: Advance,
-    ) -> None:
-        super().__init__(folder, reading, runtime, settings, guidance, device, advance)
+    def __init__(self, checking: Checking, *how: Any) -> None:
+        """how: as for a `SummaryWorker`."""
+        super().__init__(*how)
         self._check = SummaryCheck(self, checking)
 
     def best(

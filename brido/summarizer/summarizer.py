@@ -38,7 +38,8 @@ class Summarizer:
         """`load` is the usual way. Raise BridoError if the folder's model cannot be used so."""
         self.usage, self._writing = usage, writing
         self._runtime = runtime or RuntimeSettings()
-        self._writer = SummaryWriter(folder, usage.reading, self._runtime, writing)
+        how = folder, usage.reading, self._runtime, writing, writing.guidance
+        self._writer = SummaryWriter(*how)
         self._lock = threading.Lock()
 
     @classmethod

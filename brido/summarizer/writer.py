@@ -92,7 +92,7 @@ class SummaryWriter(Generator):
             BridoError: there are too few different documents for the guidance, or the check's model
                 cannot be loaded.
         """
-        guidance = self._settings.guidance
+        guidance = self._guidance
         # The same id may come twice: the second time its place tells it apart.
         names: dict[str, int] = {}
         for place, named in enumerate(chunk):
@@ -123,7 +123,7 @@ class SummaryWriter(Generator):
     def _own(self, written: Written) -> Summary:
         """What the search found; its score is a sum over tokens to the power length_penalty."""
         mean = None
-        if not self._settings.guidance:
+        if not self._guidance:
             penalty = self._settings.search.length_penalty
             mean = written.scores[0] * written.tokens[0] ** (penalty - 1)
         return Summary(written.texts[0], written.ended[0], log_probability=mean)

@@ -95,7 +95,8 @@ def _write(
         told.extend({name: line.get(name) for name in _TOLD} for line in lines)
 
     units = output.missing(chunks(named(), runtime.documents_of_shard, writing.guidance))
-    writer: MakeWorker = partial(SummaryWriter, model.folder, model.usage.reading, runtime, writing)
+    how = model.folder, model.usage.reading, runtime, writing, writing.guidance
+    writer: MakeWorker = partial(SummaryWriter, *how)
     if model.asker is not None:
         writer = partial(ServerWriter, model.asker, writing)
     workers = model_workers(runtime) if model.asker is None else Workers()
