@@ -48,6 +48,7 @@ def test_the_mean_of_n_samples(judge):
         marks = [json.loads(clean_answer(f"{question} {seed}")) for seed in (7, 8, 9)]
         assert rows[2]["relevance"] == pytest.approx(sum(m["relevance"] for m in marks) / 3)
         assert rows[2]["valid_answers"] == 3
+        assert {(one["temperature"], one["top_p"]) for one in server.requests} == {(1.0, 1.0)}
         assert sorted(body["seed"] for body in server.requests) == [7] * 8 + [8] * 8 + [9] * 8
         # More samples of the same questions: only the new ones are asked.
         judge(server, temperature=1.0, samples=5, seed=7).score(DOCUMENTS, SUMMARIES)
