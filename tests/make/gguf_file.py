@@ -1,6 +1,6 @@
 """Writes a Llama as a GGUF file, as llama.cpp's converter does."""
 
-from collections.abc import Sequence
+import json
 from pathlib import Path
 
 import gguf
@@ -15,17 +15,10 @@ def _turned(weight: torch.Tensor, heads: int) -> torch.Tensor:
 
 
 def write_gguf(
-    model: LlamaForCausalLM,
-    tokenizer: PreTrainedTokenizerFast,
-    path: Path,
-    kind: str = "llama",
-    factors: Sequence[float] | None = None,
-    scaling: gguf.RopeScalingType = gguf.RopeScalingType.NONE,
-    parts: int = 1,
+    model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, path: Path, parts: int = 1
 ) -> None:
-    """`kind` is the architecture that the file names; factors, scaling: of its positions; parts: of
-    how many files it says to be the first."""
-    config, writer = model.config, gguf.GGUFWriter(str(path), kind)
+    """parts: of how many files it says to be the first."""
+    config, writer = model.config, gguf.GGUFWriter(str(path), "llama")
     writer.add_context_length(config.max_position_embeddings)
     writer.add_embedding_length(config.hidden_size)
     writer.add_block_count(config.num_hidden_layers)
@@ -41,28 +34,20 @@ def write_gguf(
     writer.add_tokenizer_model("gpt2")
     writer.add_token_list(vocabulary)
     writer.add_token_types([3 if token in added else 1 for token in vocabulary])
-    merges = tokenizer.backend_tokenizer.to_str()
-    writer.add_token_merges([" ".join(pair) for pair in _merges(merges)])
+    merges = json.loads(tokenizer.backend_tokenizer.to_str())["model"]["merges"]
+    writer.add_token_merges([" ".join(pair) for pair in merges])
     writer.add_bos_token_id(tokenizer.bos_token_id)
     writer.add_eos_token_id(tokenizer.convert_tokens_to_ids("<|end|>"))
     writer.add_chat_template(tokenizer.chat_template)
-    writer.add_rope_scaling_type(scaling)
+    writer.add_rope_scaling_type(gguf.RopeScalingType.NONE)
     if parts > 1:
         writer.add_uint16("split.count", parts)
-    if factors is not None:
-        writer.add_tensor("rope_freqs.weight", np.array(factors, np.float32))
     for name, tensor in _tensors(model):
         writer.add_tensor(name, tensor)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
-
-
-def _merges(text: str) -> list[list[str]]:
-    import json
-
-    return json.loads(text)["model"]["merges"]
 
 
 def _tensors(model: LlamaForCausalLM) -> list[tuple[str, np.ndarray]]:
