@@ -64,7 +64,6 @@ class BadEndpoint:
     redirect: str | None = None  # where every question is sent on to
     stall_seconds: float = 2.0
     answer: Callable[[str], str] = plain_answer
-    finish: Callable[[str], str] = lambda text: "stop"
     tokens: tuple[int, int] | None = None  # what it says of every call; None: what is true
     # Status and body in place of what it would answer to a request; None: nothing in its place.
     respond: Callable[[dict[str, Any]], tuple[int, Any] | None] = lambda body: None
@@ -206,7 +205,7 @@ class BadEndpoint:
         question = body["messages"][-1]["content"]
         text = self.answer(f"{question} {body.get('seed', 0)}")
         message = {"role": "assistant", "content": text}
-        choice = {"index": 0, "message": message, "finish_reason": self.finish(text)}
+        choice = {"index": 0, "message": message, "finish_reason": "stop"}
         completion = {
             "id": "chatcmpl-1",
             "object": "chat.completion",

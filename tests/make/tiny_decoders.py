@@ -4,9 +4,9 @@ Weights are drawn as in `tiny_models`, which is for encoder-decoders. Imports no
 recorder runs in an environment of its own.
 """
 
-import numpy as np
 import torch
 import transformers
+from tiny_models import draw_ids, draw_weights
 
 PAD, EOS = 0, 2
 VOCABULARY, POSITIONS = 61, 64
@@ -61,17 +61,11 @@ def build_decoder(
     configuration = _configuration(family)
     configuration._attn_implementation = "sdpa"
     model = getattr(transformers, CLASSES[family])(configuration).eval().to(torch.float64)
-    generator = np.random.default_rng(seed)
-    with torch.no_grad():
-        for name, parameter in sorted(model.named_parameters()):
-            values = generator.standard_normal(tuple(parameter.shape))
-            # Gemma's norms multiply by 1 + weight.
-            norm = "norm" in name or ".ln_" in name
-            shift = 1.0 if norm and name.endswith("weight") and family != "gemma3" else 0.0
-            parameter.copy_(torch.from_numpy(values * 0.45 + shift))
-        bias = torch.zeros(VOCABULARY, dtype=torch.float64)
-        bias[list(ends)] = end_bias
-        model.lm_head.bias = torch.nn.Parameter(bias)
+    # Gemma's norms multiply by 1 + weight.
+    draw_weights(model, seed, norms=0.0 if family == "gemma3" else 1.0)
+    bias = torch.zeros(VOCABULARY, dtype=torch.float64)
+    bias[list(ends)] = end_bias
+    model.lm_head.bias = torch.nn.Parameter(bias)
     settings = model.generation_config
     settings.pad_token_id, settings.bos_token_id, settings.eos_token_id = PAD, 1, list(ends)
     # Versions differ in whether pads before a prompt count as repeated tokens: none is written.
@@ -83,12 +77,4 @@ def build_prompts(
     seed: int, documents: int, length: int, padded: bool, side: str = "left"
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Random prompts and their mask, both [documents, length]."""
-    generator = np.random.default_rng(seed)
-    ids = torch.from_numpy(generator.integers(3, VOCABULARY, size=(documents, length)))
-    lengths = generator.integers(2, length + 1, size=documents) if padded else [length] * documents
-    lengths[0] = length
-    places = torch.arange(length)[None, :]
-    mask = (places < torch.tensor(lengths)[:, None]).long()
-    if side == "left":
-        mask = mask.flip(1)
-    return ids.masked_fill(mask == 0, PAD), mask
+    return draw_ids(seed, documents, length, padded, 3, PAD, side)

@@ -70,15 +70,9 @@ def build_model(
     configuration = _configuration(family, changes)
     configuration._attn_implementation = "sdpa"
     model = getattr(transformers, CLASSES[family])(configuration).eval().to(torch.float64)
-    generator = np.random.default_rng(seed)
-    fixed = ("embed_positions",) if family in ("pegasus", "marian") else ()
+    sinusoids = "embed_positions" if family in ("pegasus", "marian") else None
+    draw_weights(model, seed, fixed=sinusoids)
     with torch.no_grad():
-        for name, parameter in sorted(model.named_parameters()):
-            if any(part in name for part in fixed):
-                continue
-            values = generator.standard_normal(tuple(parameter.shape))
-            shift = 1.0 if "norm" in name and name.endswith("weight") else 0.0
-            parameter.copy_(torch.from_numpy(values * 0.45 + shift))
         if hasattr(model, "final_logits_bias"):
             for end in (configuration.eos_token_id, *ends[1:]):
                 model.final_logits_bias[0, end] += end_bias
@@ -95,17 +89,38 @@ def build_model(
     return model
 
 
+def draw_weights(
+    model: transformers.PreTrainedModel, seed: int, norms: float = 1.0, fixed: str | None = None
+) -> None:
+    """Draw all weights but those with `fixed` in their names; norms: what is added to norms'."""
+    generator = np.random.default_rng(seed)
+    with torch.no_grad():
+        for name, parameter in sorted(model.named_parameters()):
+            if fixed is None or fixed not in name:
+                values = generator.standard_normal(tuple(parameter.shape))
+                is_norm = ("norm" in name or ".ln_" in name) and name.endswith("weight")
+                parameter.copy_(torch.from_numpy(values * 0.45 + (norms if is_norm else 0.0)))
+
+
+def draw_ids(
+    seed: int, documents: int, length: int, padded: bool, first: int, pad: int, side: str = "right"
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Random ids from `first` on and their mask, both [documents, length]; side: of the pads."""
+    generator = np.random.default_rng(seed)
+    ids = torch.from_numpy(generator.integers(first, SMALL["vocab_size"], (documents, length)))
+    lengths = generator.integers(2, length + 1, size=documents) if padded else [length] * documents
+    lengths[0] = length
+    mask = (torch.arange(length)[None, :] < torch.tensor(lengths)[:, None]).long()
+    mask = mask.flip(1) if side == "left" else mask
+    return ids.masked_fill(mask == 0, pad), mask
+
+
 def build_sources(
     family: str, seed: int, documents: int, length: int, padded: bool
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Random source ids and their mask, both [documents, length]."""
-    generator = np.random.default_rng(seed)
-    ids = torch.from_numpy(generator.integers(4, 61, size=(documents, length)))
-    lengths = generator.integers(2, length + 1, size=documents) if padded else [length] * documents
-    lengths[0] = length
-    mask = (torch.arange(length)[None, :] < torch.tensor(lengths)[:, None]).long()
     pad = 0 if family in ("pegasus", "t5") else PAD
-    return ids.masked_fill(mask == 0, pad), mask
+    return draw_ids(seed, documents, length, padded, 4, pad)
 
 
 WORDS = [f"w{number}" for number in range(40)]
