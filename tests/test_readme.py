@@ -5,12 +5,10 @@ weights or a judge that only the internet has must end in a clear sentence.
 """
 
 import re
-import sys
-from pathlib import Path
 
 import pytest
 from dvc.utils.hydra import apply_overrides
-from dvc_project import ROOT, commit, copy_project, environment, overrides, run
+from dvc_project import ROOT, clone_with_environment, commit, environment, overrides, run
 from engine_examples import put_on_path
 from own_articles import abstracts, write_jsonl
 
@@ -38,12 +36,7 @@ def test_the_readme_names_the_two_commands_first():
 @pytest.fixture(scope="module")
 def project(tmp_path_factory):
     """A clone with an environment that is there already, and a params.yaml made small."""
-    folder = copy_project(tmp_path_factory.mktemp("readme"))
-    (folder / ".venv").mkdir()
-    for name in ("bin", "lib", "pyvenv.cfg"):
-        (folder / ".venv" / name).symlink_to(Path(sys.prefix) / name)
-    for stamp in (".runtime", ".dev"):
-        (folder / ".venv" / stamp).touch()
+    folder = clone_with_environment(tmp_path_factory.mktemp("readme"))
     rows = [row | {"document": row["abstract"], "summary": row["tldr"]} for row in abstracts(40)]
     write_jsonl(folder / "my/articles.jsonl", rows)
     # All systems and metrics of the default: tests/test_pipeline.py.

@@ -2,12 +2,11 @@
 
 import json
 import re
-import sys
 from pathlib import Path
 
 import pytest
 from dvc.utils.hydra import apply_overrides
-from dvc_project import ROOT, copy_project, run
+from dvc_project import ROOT, clone_with_environment, run
 from own_articles import abstracts, write_jsonl
 
 # What only a machine with a network and time can run: the environment of the tests has the first
@@ -26,20 +25,9 @@ def blocks(name: str) -> list[str]:
     return [block for block in kept if block.strip()]
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    """A clone with an environment that is there already."""
-    folder = copy_project(tmp_path)
-    (folder / ".venv").mkdir()
-    for name in ("bin", "lib", "pyvenv.cfg"):
-        (folder / ".venv" / name).symlink_to(Path(sys.prefix) / name)
-    for stamp in (".runtime", ".dev"):
-        (folder / ".venv" / stamp).touch()
-    return folder
-
-
 @pytest.mark.slow
-def test_papers_in_one_file_from_init_to_a_report(project: Path):
+def test_papers_in_one_file_from_init_to_a_report(tmp_path: Path):
+    project = clone_with_environment(tmp_path)
     rows = [
         {"id": row["paper_id"], "document": row["abstract"], "summary": row["tldr"]}
         for row in abstracts(60)

@@ -48,6 +48,17 @@ def copy_project(folder: Path) -> Path:
     return folder
 
 
+def clone_with_environment(folder: Path) -> Path:
+    """`copy_project`, whose .venv is there already for `make`: that of the tests."""
+    copy_project(folder)
+    (folder / ".venv").mkdir()
+    for name in ("bin", "lib", "pyvenv.cfg"):
+        (folder / ".venv" / name).symlink_to(Path(sys.prefix) / name)
+    for stamp in (".runtime", ".dev"):
+        (folder / ".venv" / stamp).touch()
+    return folder
+
+
 def commit(folder: Path, message: str) -> None:
     """Commit everything in the project."""
     run(folder, "git", "add", "-A")
