@@ -15,7 +15,7 @@ from brido.candidates.cleaning import clean
 from brido.candidates.documents import DocumentPart, SplitDocuments
 from brido.candidates.settings import AskedSettings
 from brido.endpoint import AskedModel, Client
-from brido.endpoint.settings import EndpointRuntime, answer_limit, runtime_problems
+from brido.endpoint.settings import EndpointRuntime, runtime_problems
 from brido.models.chats import messages
 from brido.models.settings import ReadingSettings
 from brido.utils.control_tokens import break_control_tokens
@@ -49,9 +49,7 @@ class Asker(NamedTuple):
 
     def client(self) -> Client:
         """Open the store, and return a client for this source."""
-        settings, store = self.settings, user_path(self.runtime.store)
-        limit = answer_limit(settings.max_answer_tokens, settings.extra_parameters)
-        return Client(self.section, self.model, store, self.runtime, limit)
+        return Client(self.section, self.model, user_path(self.runtime.store), self.runtime)
 
     def ask(self, documents: Iterable[SplitDocuments], interval: float) -> None:
         """Ask for every answer that the store lacks about all documents; see `ask_about`."""

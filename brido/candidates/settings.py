@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from brido.endpoint.settings import ExtraParameters, reserved_problems
+from brido.endpoint.settings import RequestSettings
 from brido.search.settings import (
     Beams,
     BeamSettings,
@@ -125,53 +125,16 @@ class FilesGeneration(_CandidateSource):
     files: CandidateFiles = Field(description="Candidates of your own, made elsewhere.")
 
 
-class AskedSettings(Section):
+class AskedSettings(RequestSettings):
     """What an OpenAI-compatible server is asked for, beside the documents."""
 
     endpoint: str = Field(
         "default", description="A key of runtime.endpoints; default: runtime.endpoint."
     )
-    model: Name = Field(description="The model's name at the server.")
-    revision: Name | None = Field(
-        None, description="Any label: change it when a name gets a new model."
-    )
-    temperature: Annotated[float, Field(ge=0, le=2)] | None = Field(
-        1.0,
-        description="Higher: more varied samples; null: not sent, because some models refuse it.",
-    )
-    top_p: Annotated[float, Field(gt=0, le=1)] | None = Field(
-        1.0,
-        description="Draw from the fewest tokens whose probabilities add up to this; null: "
-        "not sent.",
-    )
-    max_answer_tokens: Positive | None = Field(
-        256, description="An answer that is cut there has not ended; null: not sent."
-    )
-    seed: Count | None = Field(0, description="Sent as seed + sample number; null: not sent.")
-    extra_parameters: ExtraParameters = Field(
-        default_factory=dict,
-        description="Further request fields, for instance {reasoning_effort: low}.",
-    )
+    model: Name = inherited(RequestSettings, "model")
     max_missing_fraction: Share = Field(
         0.0, description="A larger share of candidates without an answer is an error."
     )
-
-    def problems(self) -> Iterator[str]:
-        yield from super().problems()
-        yield from reserved_problems("", self.extra_parameters)
-
-    @property
-    def sent(self) -> dict[str, Any]:
-        """The fields of a request that decide an answer, beside the model and its messages."""
-        sent: dict[str, Any] = dict(self.extra_parameters)
-        for name in ("temperature", "top_p"):
-            if (value := getattr(self, name)) is not None:
-                sent[name] = float(value)
-        if self.max_answer_tokens is not None:
-            sent["max_tokens"] = self.max_answer_tokens
-        if self.seed is not None:
-            sent["seed"] = self.seed
-        return sent
 
 
 class EndpointGeneration(AskedSettings, _CandidateSource):

@@ -56,6 +56,12 @@ class AskedModel:
     revision: str | None
     parameters: Mapping[str, Any]
 
+    @property
+    def answer_limit(self) -> int | None:
+        """The longest answer in tokens; None where the request does not say."""
+        sent = (self.parameters.get(name) for name in ("max_tokens", "max_completion_tokens"))
+        return min((value for value in sent if type(value) is int and value > 0), default=None)
+
     @cached_property
     def digest(self) -> str:
         """64 hexadecimal digits of name, revision and parameters."""

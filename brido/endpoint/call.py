@@ -98,9 +98,8 @@ class Server:
             raise CallFailed(f"client error ({type(error).__name__})", False) from None
         self._answered = True
         answer: Answer = response.http_response.extensions["answer"]
-        limit = body.get("max_tokens", body.get("max_completion_tokens"))
         # Some servers say "stop" of an answer that was cut at its limit.
-        cut = answer.ended and limit == answer.answer_tokens
+        cut = answer.ended and answer.answer_tokens == question.model.answer_limit
         return replace(answer, finish_reason=CUT) if cut else answer
 
     def _refused(self, refusal: openai.APIStatusError, sent: Mapping[str, Any]) -> Answer:

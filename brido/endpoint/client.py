@@ -12,6 +12,8 @@ from brido.utils.errors import BridoError
 from brido.utils.progress import MakeProgress, quiet, say
 
 Prompt = tuple[AskedModel, Sequence[Message]]
+# The longest answer for the budget where a request does not say one.
+_UNLIMITED = 4096
 
 
 class DryRun(BridoError):
@@ -41,7 +43,7 @@ class Client:
     """Asks one model on behalf of one section of params.yaml.
 
     >>> model = AskedModel("NAME", None, {"temperature": 1.0, "max_tokens": 64})
-    >>> with Client("generation.big", model, store, runtime, answer_limit=64) as client:
+    >>> with Client("generation.big", model, store, runtime) as client:
     ...     plan = client.plan([(model, [{"role": "user", "content": text}])], samples=4)
     ...     client.ask(plan)
     ...     answers = client.answers(plan.keys[0], 4)
@@ -51,26 +53,21 @@ class Client:
     """
 
     def __init__(
-        self,
-        section: str,
-        model: AskedModel,
-        store: Path,
-        runtime: EndpointRuntime,
-        answer_limit: int,
+        self, section: str, model: AskedModel, store: Path, runtime: EndpointRuntime
     ) -> None:
         """Open the store; nothing is asked yet.
 
-        Errors name `section`. `answer_limit`: tokens of the longest answer, for the budget, which
-        counts everything that the store holds of `model`, with any parameters.
+        Errors name `section`. The budget counts everything that the store holds of `model`, with
+        any parameters.
 
         Raises:
             BridoError: the store cannot be used, or is not there and `runtime.replay` needs it.
         """
         self.section, self._model, self.runtime = section, model, runtime
-        self._answer_limit = answer_limit
+        self._answer_limit = model.answer_limit or _UNLIMITED
         self.report = Report(runtime.section, runtime.replay)
         self.store = AnswerStore(store, must_exist=runtime.replay)
-        self.budget = Budget(runtime, answer_limit, self.store.usage(model))
+        self.budget = Budget(runtime, self._answer_limit, self.store.usage(model))
 
     def __enter__(self) -> Self:
         return self

@@ -1,19 +1,18 @@
-"""Section runtime.endpoint: which server is asked, how fast, and for how much money."""
+"""Section runtime.endpoint: which server is asked, how fast, for how much money; and a request."""
 
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator
 from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, Field, HttpUrl, PrivateAttr, TypeAdapter
 
 from brido.utils.errors import first_line, quoted
-from brido.utils.sections import Name, NonNegative, Number, Positive, Section
+from brido.utils.sections import Count, Name, NonNegative, Number, Positive, Section
 
-# Request fields that have a key of their own, or would change what an answer is.
-RESERVED = ("model", "messages", "n", "stream", "logprobs", "top_logprobs", "seed", "temperature",
-            "top_p", "max_tokens")  # fmt: skip
+_RESERVED = ("model", "messages", "n", "stream", "logprobs", "top_logprobs", "seed", "temperature",
+             "top_p", "max_tokens")  # fmt: skip
 
 
 def _sendable(parameters: dict[str, Any]) -> dict[str, Any]:
@@ -44,8 +43,52 @@ def _address(url: str) -> str:
     )
 
 
-# Further fields of a request: values that JSON has.
-ExtraParameters = Annotated[dict[str, Any], AfterValidator(_sendable)]
+class RequestSettings(Section):
+    """What a model of a server is asked with beside the texts: all that decides an answer."""
+
+    model: Name | None = Field(None, description="The model's name at the server; needed.")
+    revision: Name | None = Field(
+        None, description="Any label: change it when a name gets a new model."
+    )
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = Field(
+        1.0,
+        description="Higher: more varied samples; null: not sent, because some models refuse it.",
+    )
+    top_p: Annotated[float, Field(gt=0, le=1)] | None = Field(
+        1.0,
+        description="Draw from the fewest tokens whose probabilities add up to this; null: "
+        "not sent.",
+    )
+    max_answer_tokens: Positive | None = Field(
+        256, description="An answer that is cut there has not ended; null: not sent."
+    )
+    seed: Count | None = Field(0, description="Sent as seed + sample number; null: not sent.")
+    extra_parameters: Annotated[dict[str, Any], AfterValidator(_sendable)] = Field(
+        default_factory=dict,
+        description="Further request fields, for instance {reasoning_effort: low}.",
+    )
+
+    def problems(self) -> Iterator[str]:
+        """Fields that have a key of their own."""
+        yield from super().problems()
+        if taken := sorted(self.reserved() & set(self.extra_parameters)):
+            yield f"extra_parameters: {', '.join(taken)} cannot be set here"
+
+    def reserved(self) -> set[str]:
+        """Request fields that have a key of their own, or would change what an answer is."""
+        return set(_RESERVED)
+
+    @property
+    def sent(self) -> dict[str, Any]:
+        """The fields of a request beside the model and its messages."""
+        fields = {
+            "temperature": None if self.temperature is None else float(self.temperature),
+            "top_p": None if self.top_p is None else float(self.top_p),
+            "max_tokens": self.max_answer_tokens,
+            "seed": self.seed,
+        }
+        given = {name: value for name, value in fields.items() if value is not None}
+        return self.extra_parameters | given
 
 
 class EndpointRuntime(Section):
@@ -108,26 +151,6 @@ class EndpointRuntime(Section):
         copy = self.model_copy()
         copy._section = section
         return copy
-
-
-# Only for the budget, where no limit of the answer's length is sent.
-_UNLIMITED_ANSWER = 4096
-
-
-def answer_limit(max_answer_tokens: int | None, extra: Mapping[str, Any]) -> int:
-    """The longest answer in tokens, for the budget: what the request says, or 4,096."""
-    sent = [max_answer_tokens, extra.get("max_completion_tokens")]
-    limits = [value for value in sent if type(value) is int and value > 0]
-    return min(limits, default=_UNLIMITED_ANSWER)
-
-
-def reserved_problems(
-    section: str, extra: Mapping[str, Any], reserved: Iterable[str] = RESERVED
-) -> list[str]:
-    """The problems of `section`.extra_parameters: fields that have a key of their own."""
-    taken = sorted(set(reserved) & set(extra))
-    names = ", ".join(taken)
-    return [f"{section}extra_parameters: {names} cannot be set here"] if taken else []
 
 
 def runtime_problems(runtime: EndpointRuntime) -> list[str]:

@@ -18,7 +18,7 @@ class Asking:
         where = {"base_url": server.url} if server else {}
         settings = EndpointRuntime(**{"timeout_seconds": 5.0, **where, **runtime})
         model = AskedModel("m", None, {"max_tokens": answer_limit, **(parameters or {})})
-        client = Client(SECTION, model, self.store, settings, answer_limit)
+        client = Client(SECTION, model, self.store, settings)
         client.model = model
         return client
 

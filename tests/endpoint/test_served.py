@@ -70,7 +70,7 @@ def ask(served, store, **parameters):
     address, name = served
     runtime = EndpointRuntime(base_url=address, max_attempts=2)
     model = AskedModel(name, None, {"max_tokens": 6, "temperature": 0.0, **parameters})
-    with Client("generation.big", model, store, runtime, 6) as client:
+    with Client("generation.big", model, store, runtime) as client:
         prompts = [(model, [{"role": "user", "content": text}]) for text in TEXTS]
         plan = client.plan(prompts, 2)
         client.ask(plan)

@@ -80,9 +80,8 @@ class GEval:
             raise ArgumentError(
                 f"geval: {len(documents)} documents, {len(summaries)} summaries, {len(names)} names"
             )
-        store, limit = user_path(self.runtime.store), self.settings.answer_limit
         (model, *_) = self.judges(structured=False)
-        with Client(SECTION, model, store, self.runtime, limit) as client:
+        with Client(SECTION, model, user_path(self.runtime.store), self.runtime) as client:
             plans = self._plans(client, documents, summaries)
             structured = self._ask(client, plans, progress)
             return self._collect(client, plans[structured], structured, names)
@@ -91,7 +90,7 @@ class GEval:
         """The model for each group of criteria; structured: it has to answer by a schema."""
         judges = []
         for group in self.prompt.groups:
-            parameters = self.settings.parameters
+            parameters = self.settings.sent
             if structured:
                 parameters["response_format"] = answer_schema(group)
             judges.append(AskedModel(str(self.settings.model), self.settings.revision, parameters))
@@ -159,7 +158,7 @@ class GEval:
             "prompt_hash": self.prompt.hash,
             "samples": samples,
             "structured_output": structured,
-            "parameters": self.settings.parameters,
+            "parameters": self.settings.sent,
             "documents": len(rows),
             **account.signature(),
         }
