@@ -22,7 +22,7 @@ from brido.utils.control_tokens import break_control_tokens
 from brido.utils.errors import BridoError
 from brido.utils.paths import user_path
 from brido.utils.progress import Progress, say
-from brido.work.worker import Advance, Result
+from brido.work.worker import Advance, Result, unheard
 
 # What a summary is expected to take in tokens, for a forecast.
 _LIKELY_ANSWER = 80
@@ -95,9 +95,7 @@ class AnswerWorker:
     the reason of its end is unknown.
     """
 
-    def __init__(
-        self, asker: Asker, device: str = "", advance: Advance = lambda count, *, tokens=0: None
-    ) -> None:
+    def __init__(self, asker: Asker, device: str = "", advance: Advance = unheard) -> None:
         self._asker, self._client = asker, asker.client()
 
     def __call__(self, part: DocumentPart) -> Result:

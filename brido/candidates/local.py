@@ -18,7 +18,7 @@ from brido.utils.device import computing_device, inference_dtype
 from brido.utils.rows import is_blank
 from brido.work.batches import MemoryBudget, plan_batches
 from brido.work.settings import RuntimeSettings
-from brido.work.worker import Advance, Result
+from brido.work.worker import Advance, Result, unheard
 
 
 class Written(NamedTuple):
@@ -87,7 +87,7 @@ class Generator:
         settings: Any = None,
         guidance: GuidanceSettings | None = None,
         device: str = "",
-        advance: Advance = lambda count, *, tokens=0: None,
+        advance: Advance = unheard,
     ) -> None:
         """Load `folder` for inference, on `device` if it is not runtime's.
 

@@ -26,7 +26,7 @@ from brido.utils.errors import BridoError
 from brido.vote.settings import LikelihoodSettings
 from brido.work.batches import MemoryBudget, plan_batches
 from brido.work.settings import RuntimeSettings
-from brido.work.worker import Advance, Result
+from brido.work.worker import Advance, Result, unheard
 
 # The most tokens of a candidate that are scored if the model has no limit of its own.
 LONGEST = 4096
@@ -162,7 +162,7 @@ def own_log_probabilities(
     language: LanguageModel,
     budget: MemoryBudget,
     limit: int,
-    advance: Advance = lambda count, *, tokens=0: None,
+    advance: Advance = unheard,
 ) -> list[tuple[Tensor, Tensor]]:
     """log p [N] and tokens [N] of each document's texts, equally many for each of the sources.
 

@@ -146,12 +146,9 @@ def load_checkpoint(folder: Path, dtype: torch.dtype) -> Loaded:
     if folder.parent.name == "checkpoints":
         again = f"make it again with `dvc repro -sf checkpoint@{name}`{tuned}"
     try:
-        check_folder(folder)
-        _, family = family_in(folder)
-        model, found = pretrained(family.loader, folder, dtype=dtype, output_loading_info=True)
+        model, tokenizer, found = _load(folder, dtype)
         if missing := [one for one in weights(found, "missing") if not computed(model, one)]:
             raise ValueError(f"{len(missing)} weights are missing, such as {missing[0]}")
-        tokenizer = load_tokenizer(folder)
         if problem := foreign_words(model, tokenizer):
             raise ValueError(problem)
         _name_end(model, tokenizer)
@@ -217,16 +214,8 @@ def _load_foreign(folder: Path, key: str) -> tuple[Any, Any, dict[str, Any]]:
     import torch
 
     try:
-        check_folder(folder)
-        _, family = family_in(folder, f"{key}.source: ")
-        tokenizer = load_tokenizer(folder)
-        model, found = pretrained(
-            family.loader,
-            folder,
-            dtype=torch.float32,
-            output_loading_info=True,
-            ignore_mismatched_sizes=True,  # reported by `incomplete`, with a name
-        )
+        # Weights of another shape are reported by `incomplete`, with a name.
+        return _load(folder, torch.float32, f"{key}.source: ", ignore_mismatched_sizes=True)
     except BridoError:
         raise
     except Exception as error:
@@ -236,4 +225,15 @@ def _load_foreign(folder: Path, key: str) -> tuple[Any, Any, dict[str, Any]]:
         raise BridoError(
             f"{key}.source: {folder} cannot be loaded as a model with its tokenizer: {reason}"
         ) from error
+
+
+def _load(
+    folder: Path, dtype: torch.dtype, key: str = "", **how: Any
+) -> tuple[Any, Any, dict[str, Any]]:
+    """Model, tokenizer, and transformers' report on weights; see `family_in`."""
+    check_folder(folder)
+    _, family = family_in(folder, key)
+    how |= {"dtype": dtype, "output_loading_info": True}
+    tokenizer = load_tokenizer(folder)
+    model, found = pretrained(family.loader, folder, **how)
     return model, tokenizer, found

@@ -11,9 +11,8 @@ from typing import Any, ClassVar
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from brido.models.encoder_decoder import EncoderDecoder
+from brido.models.encoder_decoder import EncoderDecoder, EncoderPrompt
 from brido.models.interface import ModelParts
-from brido.models.prompt import EncoderPrompt
 from brido.models.tokens import Sources
 
 SEPARATOR = "<doc-sep>"

@@ -224,43 +224,6 @@ class Prompt:
         return PlainText(self.tokenizer, self._special_only)
 
 
-@dataclass(frozen=True)
-class EncoderPrompt(Prompt):
-    """What an encoder reads: text around the document, with the tokens that its tokenizer puts
-    around any text. spelled: a control token that a document spells is read as one."""
-
-    spelled: bool = False
-    _special_only = True
-
-    def tokens(self, document: str) -> tuple[list[int], list[int]]:
-        """See Prompt; the tokenizer's own tokens are among them."""
-        text, fast = self.plain(document).join(self.pieces), self.tokenizer.is_fast
-        row = encoded(self.tokenizer, text, return_offsets_mapping=fast)
-        return row.input_ids, [end for _, end in row.offset_mapping] if fast else []
-
-    def fit_all(self, documents: Sequence[str], limit: int) -> tuple[list[list[int]], list[int]]:
-        """See Prompt."""
-        documents = [self.plain(document) for document in documents]
-        if self.pieces[1:] != ("",):
-            return super().fit_all(documents, limit)
-        # The text ends with the document: the tokenizer cuts it, all documents at once.
-        texts = [self.pieces[0] + document for document in documents]
-        rows = encoded(self.tokenizer, texts, truncation=True, max_length=limit).input_ids
-        # Special tokens stand at the end of a cut text too, so its length alone says nothing.
-        full = [place for place, ids in enumerate(rows) if len(ids) == limit]
-        every = [texts[place] for place in full]
-        whole = encoded(self.tokenizer, every).input_ids if full else []
-        return rows, [place for place, ids in zip(full, whole, strict=True) if len(ids) > limit]
-
-    @property
-    def _cuts_inside(self) -> bool:  # type: ignore[override]
-        return self.pieces[1:] != ("",)
-
-    def plain(self, text: str) -> str:
-        """A document, or a text, without the control tokens that it spells."""
-        return text if self.spelled else self.plain_text.spaced(text)
-
-
 def _first(tokenizer: PreTrainedTokenizerBase, text: str) -> tuple[int, ...]:
     """Return the token that begins every text of this tokenizer, unless the prompt spells it."""
     begin = tokenizer.bos_token_id

@@ -53,9 +53,7 @@ def draw_from(probabilities: Tensor, settings: TruncationSettings, uniforms: Ten
         _, kept = order.reach(top_p * (kept if top_k else torch.ones_like(kept)))
     if settings.min_p:
         kept = kept.minimum(order.sum_from(floor))
-    # A number that rounding took to the sum's end belongs to the token that completes it.
-    below = kept.nextafter(torch.zeros_like(kept))
-    return order.reach((uniforms * kept).minimum(below), beyond=True)[0]
+    return order.reach(uniforms * kept, beyond=True)[0]
 
 
 class _Descending:
@@ -103,6 +101,9 @@ class _Descending:
 
 
 def _place(sums: Tensor, target: Tensor, beyond: bool) -> Tensor:
-    """The first place [R, 1] where sums [R, L] are `target` [R, 1], or beyond it; else the last."""
+    """The first place [R, 1] where sums [R, L] are `target` [R, 1], or beyond it.
+
+    Where they never are, by rounding perhaps, the one that completes them: no weight of 0.
+    """
     place = torch.searchsorted(sums, target, right=beyond)
     return place.minimum(torch.searchsorted(sums, sums[:, -1:].contiguous()))

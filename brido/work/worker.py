@@ -84,7 +84,7 @@ def usable_cores() -> int:
 
 
 def unheard(count: int, /, *, tokens: int = 0) -> None:
-    """Count nothing: the driver counts whole units of workers in other processes."""
+    """Count nothing: nobody asks, or the driver counts whole units of other processes."""
 
 
 def executor(

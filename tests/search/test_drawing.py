@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from brido.search import SamplingSettings
-from brido.search.drawing import draw_from
+from brido.search.drawing import _place, draw_from
 
 
 def slow_draw(row, rules, uniform):
@@ -101,6 +101,12 @@ def test_long_rows_are_drawn_from_as_if_they_were_sorted(rules, columns):
         values = values[values >= rules.min_p * values.max()]
         sums = values.cumsum(0)
         assert drawn == order[torch.searchsorted(sums, uniform * sums[-1], right=True)]
+
+
+def test_a_sum_that_is_never_reached_gives_the_last_token_of_a_weight():
+    sums = torch.tensor([[0.25, 0.5, 0.5]], dtype=torch.float64)
+    for target, beyond, place in ((0.25, False, 0), (0.25, True, 1), (0.5, True, 1), (9, False, 1)):
+        assert _place(sums, torch.full_like(sums[:, :1], target), beyond) == place
 
 
 def test_a_row_of_nan_draws_the_first_column():
