@@ -146,11 +146,7 @@ class EndpointGeneration(AskedSettings, _CandidateSource):
     def problems(self) -> Iterator[str]:
         """What contradicts itself."""
         yield from super().problems()
-        if self.temperature == 0 and self.num_candidates > 1:
-            yield (
-                "temperature: at 0 every sample is the same answer, paid for "
-                f"{self.num_candidates} times: raise it, or set num_candidates to 1"
-            )
+        yield from self.same_answers(self.num_candidates, "num_candidates")
 
 
 # `generation.SOURCE`: one of the sources of candidates.

@@ -74,6 +74,14 @@ class RequestSettings(Section):
         if taken := sorted(self.reserved() & set(self.extra_parameters)):
             yield f"extra_parameters: {', '.join(taken)} cannot be set here"
 
+    def same_answers(self, count: int, key: str) -> Iterator[str]:
+        """A sentence where all of `count` answers, as `key` asks for, would be the same one."""
+        if count > 1 and self.temperature == 0:
+            yield (
+                "temperature: at 0 every sample is the same answer, paid for "
+                f"{count} times: raise it, or set {key} to 1"
+            )
+
     def reserved(self) -> set[str]:
         """Request fields that have a key of their own, or would change what an answer is."""
         return set(_RESERVED)

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from bad_endpoint import BadEndpoint, plain_answer
 
+from brido.endpoint import AskedModel
 from brido.endpoint.budget import Budget
 from brido.endpoint.settings import EndpointRuntime
 from brido.utils.errors import BridoError
@@ -41,6 +42,11 @@ def test_prompts_and_answers_have_their_own_prices():
     runtime = EndpointRuntime(input_price=2.0, output_price=10.0)
     budget = Budget(runtime, 60, (0, 0, 0))
     assert (budget.cost(10**6, 0), budget.cost(0, 10**6)) == (2.0, 10.0)
+
+
+def test_the_longest_answer_is_what_the_request_says():
+    for sent, limit in (({"max_tokens": 7}, 7), ({"max_completion_tokens": 9}, 9), ({}, None)):
+        assert AskedModel("m", None, sent).answer_limit == limit
 
 
 @pytest.mark.parametrize("limit", ["max_tokens", "max_cost"])

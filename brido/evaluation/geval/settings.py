@@ -32,11 +32,7 @@ class GEvalSettings(RequestSettings):
     def problems(self) -> Iterator[str]:
         """Yield what contradicts itself."""
         yield from super().problems()
-        if self.samples > 1 and self.temperature == 0:
-            yield (
-                "temperature: at 0 every sample is the same answer, paid for "
-                f"{self.samples} times: set samples to 1, or a temperature above 0"
-            )
+        yield from self.same_answers(self.samples, "samples")
 
     def reserved(self) -> set[str]:
         """Without our schema a user may ask for JSON in another way."""
