@@ -93,7 +93,7 @@ def measure(params: Params, metric: Metric, system: str, split: str, number: int
     corpus, decoded = paths.corpus(split), paths.decoded(system, split)
     make = partial(Measurer, metric.name, settings, runtime, corpus, decoded)
     schema, label = evaluation_schema(metric.names), f"{metric.name} {system} {split}"
-    if metric.whole:
+    if metric.computed_on == "server":
         progress = partial(Progress, interval=runtime.log_seconds)
         rows, said = make(runtime.device, progress=progress)(range(number))
         measured = Measured(pa.Table.from_pylist(rows, schema), join_signatures([said]))
@@ -102,7 +102,7 @@ def measure(params: Params, metric: Metric, system: str, split: str, number: int
         key = fingerprint([settings, code_key()], [corpus, decoded, Path(__file__)])
         units = {split: cut(number, PART)}
         work = Splits(f"evaluate/{metric.name}/{system}/{split}", key, schema, units)
-        workers = model_workers(runtime) if metric.needs_runtime else core_workers(runtime)
+        workers = core_workers(runtime) if metric.computed_on == "cores" else model_workers(runtime)
         work.run(make, workers, label, runtime.log_seconds)
         table = pa.Table.from_batches(work.read(split), schema)
         measured = Measured(table, join_signatures(work.said(split)), work)

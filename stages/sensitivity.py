@@ -22,7 +22,7 @@ from brido.utils.stored import json_text
 from stages import paths
 
 # As many references say what a check sees: one that is free, a model, a server that is paid.
-FREE, MODEL, SERVER = 200, 50, 20
+REFERENCES = {"cores": 200, "device": 50, "server": 20}
 
 
 def main() -> None:
@@ -45,12 +45,12 @@ def references() -> list[dict[str, Any]]:
     columns = ["document", "summary", *(["facts"] if exact else [])]
     batches = read_batches(corpus, WORLD_CORPUS if exact else CORPUS, "download", columns)
     told = (row for batch in batches for row in batch.to_pylist() if (row["summary"] or "").strip())
-    return list(islice(told, FREE))
+    return list(islice(told, REFERENCES["cores"]))
 
 
 def _measured(params: Params, check: Metric, rows: list[dict[str, Any]]) -> dict[str, Any] | None:
     """What one check sees; None where there are too few references, or nothing is to be asked."""
-    rows = rows[: SERVER if check.whole else MODEL if check.needs_runtime else FREE]
+    rows = rows[: REFERENCES[check.computed_on]]
     if len(rows) < FEWEST:
         return None
     documents, summaries = ([row[name] for row in rows] for name in ("document", "summary"))

@@ -90,7 +90,7 @@ def read_settings(metric: str, changes: Sequence[str], dry_run: bool = False) ->
     from brido.settings.presets import merge
 
     declared = find_metric(metric)
-    if dry_run and not declared.whole:
+    if dry_run and declared.computed_on != "server":
         raise BridoError(f"--dry-run: {metric} asks no server, so there is nothing to count")
     own = declared.settings.model_fields
     raw: dict[str, Any] = {}

@@ -191,12 +191,13 @@ class Metric:
 
     `evaluate(inputs, settings, progress)` measures: `settings` is an instance of the class
     `settings`, the metric's own section `evaluation.NAME`, and `progress(label, total, unit)`
-    makes a display (`brido.utils.progress.Progress`). Where `needs_runtime`, it also takes
-    `params.runtime` (device, batch sizes, limits), which never changes a number. It raises
-    BridoError for what a user can cause, and never returns fewer rows than it was given.
+    makes a display (`brido.utils.progress.Progress`). It raises BridoError for what a user can
+    cause, and never returns fewer rows than it was given.
 
-    A document's row depends on no other document, so workers may measure parts of a system. Where
-    `whole`, one call in the stage's own process gets all documents: it waits for the network.
+    `computed_on`: cores, device (a model) or server. On the last two `evaluate` also takes
+    `params.runtime` (device, batch sizes, limits), which never changes a number. A document's row
+    depends on no other document, so workers measure parts of a system; a server gets all of them in
+    one call, from the stage's own process.
 
     `against_references`: it compares with the references, so that these have no number of their
     own. `chooses`: stage choose compares systems by it, so it measures validation documents too.
@@ -210,8 +211,7 @@ class Metric:
     columns: tuple[Column, ...]
     evaluate: Callable[..., Evaluation]
     settings: type[Section] = Section
-    needs_runtime: bool = False
-    whole: bool = False
+    computed_on: Literal["cores", "device", "server"] = "cores"
     against_references: bool = False
     chooses: bool = False
     needs_facts: bool = False
@@ -248,7 +248,7 @@ class Metric:
                 f"evaluation.metrics: {self.name} needs the column `facts` of the embedded world, "
                 f"which this corpus lacks: write qafacteval or geval in place of {self.name}"
             )
-        extra = (runtime,) if self.needs_runtime else ()
+        extra = () if self.computed_on == "cores" else (runtime,)
         result = self.evaluate(inputs, settings or self.settings(), progress, *extra)
         if not len(result.rows) == len(result.details) == len(inputs.ids):
             raise ValueError(f"{self.name}: {len(result.rows)} rows of {len(inputs.ids)} documents")

@@ -65,6 +65,6 @@ METRIC = Metric(
     ),
     evaluate=evaluate,
     settings=MiniCheckModel,
-    needs_runtime=True,
+    computed_on="device",
     support=Support("worst", threshold=DOUBT, whole="whole"),
 )

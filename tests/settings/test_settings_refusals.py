@@ -125,7 +125,7 @@ REFUSED = [
     ({"evaluation": {"metrics": ["rogue"]}}, "['rogue'] must name some of"),
     # DVC reads the section of every metric.
     ({"evaluation": {"metrics": ["rouge", "geval"], "rouge": {}}}, "'+evaluation.geval.KEY=VALUE'"),
-    ({"evaluation": {"geval": {"temperature": 0.0}}}, "paid for 20 times: raise it, or set samples"),
+    ({"evaluation": {"geval": {"temperature": 0.0}}}, "paid for 20 times: raise it"),
     (measured("world_judge", "rouge", "geval", geval={"model": "m", "prompt": "no.jinja"}),
      "evaluation.geval.prompt: the file no.jinja"),
     (measured("rouge", "mentions"), "add world_judge"),

@@ -33,7 +33,6 @@ METRIC = Metric(
     ),
     evaluate=evaluate,
     settings=GEvalSettings,
-    needs_runtime=True,
-    whole=True,
+    computed_on="server",
     support=Support("consistency", step=0.5),
 )

@@ -71,6 +71,6 @@ METRIC = Metric(
     ),
     evaluate=evaluate,
     settings=QAFactEvalSettings,
-    needs_runtime=True,
+    computed_on="device",
     support=Support("lerc", step=0.25),
 )
