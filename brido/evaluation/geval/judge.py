@@ -19,8 +19,16 @@ from brido.utils.progress import MakeProgress, quiet, say
 
 SECTION = "evaluation.geval"
 _KEY = f"{SECTION}.structured_output"
-# Whether a judge is asked for marks by a schema, or in the prompt alone; the strictest first.
-_WAYS = {"auto": (True, False), "always": (True,), "never": (False,)}
+# How a judge is asked for JSON, the strictest way first: by a schema, for any object, or in the
+# prompt alone.
+_WAYS = {
+    "auto": ("schema", "json_object", "text"),
+    "always": ("schema",),
+    "json_object": ("json_object",),
+    "never": ("text",),
+}
+# What sets the way behind one at once, and what it asks for.
+_NEXT = {"schema": ("json_object", "any JSON"), "json_object": ("never", "text")}
 # Answers are a short form: what one is expected to take in tokens.
 _LIKELY_ANSWER = 40
 
@@ -80,26 +88,28 @@ class GEval:
             raise ArgumentError(
                 f"geval: {len(documents)} documents, {len(summaries)} summaries, {len(names)} names"
             )
-        (model, *_) = self.judges(structured=False)
+        (model, *_) = self.judges("text")
         with Client(SECTION, model, user_path(self.runtime.store), self.runtime) as client:
             plans = self._plans(client, documents, summaries)
-            structured = self._ask(client, plans, progress)
-            return self._collect(client, plans[structured], structured, names)
+            way = self._ask(client, plans, progress)
+            return self._collect(client, plans[way], way, names)
 
-    def judges(self, structured: bool) -> tuple[AskedModel, ...]:
-        """The model for each group of criteria; structured: it has to answer by a schema."""
+    def judges(self, way: str) -> tuple[AskedModel, ...]:
+        """The model for each group of criteria, asked for JSON in this way."""
         judges = []
         for group in self.prompt.groups:
             parameters = self.settings.sent
-            if structured:
+            if way == "schema":
                 parameters["response_format"] = answer_schema(group)
+            elif way == "json_object":
+                parameters["response_format"] = {"type": "json_object"}
             judges.append(AskedModel(str(self.settings.model), self.settings.revision, parameters))
         return tuple(judges)
 
     def _plans(
         self, client: Client, documents: Sequence[str], summaries: Sequence[str]
-    ) -> dict[bool, CallPlan]:
-        """What is asked, by whether a schema is."""
+    ) -> dict[str, CallPlan]:
+        """What is asked, by the ways in which answers may be asked for, the strictest first."""
         questions = []
         for document, summary in zip(documents, summaries, strict=True):
             for group in self.prompt.groups:
@@ -115,13 +125,14 @@ class GEval:
             for way in _WAYS[self.settings.structured_output]
         }
 
-    def _ask(self, client: Client, plans: dict[bool, CallPlan], progress: MakeProgress) -> bool:
-        """Ask by a schema, or without if the server refuses it or these were answered without.
+    def _ask(self, client: Client, plans: dict[str, CallPlan], progress: MakeProgress) -> str:
+        """Ask in the way in which most of these questions were answered, and return the way.
 
-        Returns whether a schema was asked for.
+        That is the strictest where the store has no answer. Where the server refuses it, the next
+        one is taken.
 
         Raises:
-            FormatRefused: structured_output says that it has to be. Else as `Client.ask`.
+            FormatRefused: there is no next one. Else as `Client.ask`.
         """
         ways = list(plans)
         ways = ways[ways.index(max(ways, key=lambda way: plans[way].stored)) :]
@@ -132,11 +143,12 @@ class GEval:
             except FormatRefused as refused:
                 if way == ways[-1]:
                     raise FormatRefused(f"{refused}: set {_KEY} to auto or never") from None
-                say(f"warning: {refused}: now text is asked for ({_KEY}: never does so at once)")
+                key, how = _NEXT[way]
+                say(f"warning: {refused}: now {how} is asked for ({_KEY}: {key} does so at once)")
         return way
 
     def _collect(
-        self, client: Client, plan: CallPlan, structured: bool, names: Sequence[str]
+        self, client: Client, plan: CallPlan, way: str, names: Sequence[str]
     ) -> Evaluation:
         """The rows from what the store holds: the same however the answers got there."""
         account, samples = Account(), self.settings.samples
@@ -146,7 +158,7 @@ class GEval:
             row, detail = score_document(name, groups, samples, account)
             rows.append(row)
             details.append(detail)
-        (judge, *_) = self.judges(structured)
+        (judge, *_) = self.judges(way)
         way_out = client.report.way_out(SECTION, judge.parameters)
         account.check(self.settings.max_invalid_fraction, way_out)
         signature = {
@@ -157,7 +169,7 @@ class GEval:
             "prompt": self.prompt.name,
             "prompt_hash": self.prompt.hash,
             "samples": samples,
-            "structured_output": structured,
+            "structured_output": way,
             "parameters": self.settings.sent,
             "documents": len(rows),
             **account.signature(),

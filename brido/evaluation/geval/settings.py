@@ -19,9 +19,9 @@ class GEvalSettings(RequestSettings):
         20, description="Answers to a question, whose marks are averaged."
     )
     seed: Count | None = inherited(RequestSettings, "seed", None)
-    structured_output: Literal["auto", "always", "never"] = Field(
+    structured_output: Literal["auto", "always", "json_object", "never"] = Field(
         "auto",
-        description="auto (marks by a schema, else text) | always (a schema) | never.",
+        description="auto (a schema, else any JSON, else text) | always | json_object | never.",
     )
     max_invalid_fraction: Share = Field(
         0.05,
@@ -35,6 +35,5 @@ class GEvalSettings(RequestSettings):
         yield from self.same_answers(self.samples, "samples")
 
     def reserved(self) -> set[str]:
-        """Without our schema a user may ask for JSON in another way."""
-        ours = set() if self.structured_output == "never" else {"response_format"}
-        return super().reserved() | ours
+        """structured_output decides how JSON is asked for."""
+        return super().reserved() | {"response_format"}

@@ -83,28 +83,30 @@ def takes(*forms, status=400):
     return serve(respond=respond)
 
 
+@pytest.mark.parametrize(
+    ("forms", "way", "key", "refusals"),
+    [(("json_object",), "json_object", "json_object", 1), ((), "text", "never", 2)],
+)
 @pytest.mark.parametrize("status", [400, 500])
-def test_a_server_that_takes_no_schema_is_asked_without(judge, capfd, status):
+def test_a_server_that_takes_no_schema_is_asked_without(
+    judge, capfd, forms, way, key, refusals, status
+):
     runtime = {"max_concurrency": 1, "max_attempts": 1}
-    with takes(status=status) as server:
+    with takes(*forms, status=status) as server:
         evaluation = judge(server, runtime).score(DOCUMENTS, SUMMARIES)
-        assert evaluation.signature["structured_output"] is False
-        assert len(server.requests) == 8 + 1
-        (said,) = (line for line in capfd.readouterr().err.splitlines() if "warning" in line)
-        assert "evaluation.geval.structured_output: never" in said
+        assert evaluation.signature["structured_output"] == way
+        assert len(server.requests) == 8 + refusals
+        said = [line for line in capfd.readouterr().err.splitlines() if "warning" in line]
+        assert len(said) == refusals
+        assert f"evaluation.geval.structured_output: {key}" in said[-1]
         # The store says so afterwards.
         assert judge(server, runtime).score(DOCUMENTS, SUMMARIES) == evaluation
         judge(server, runtime).score([*DOCUMENTS, "Another."], [*SUMMARIES, "One."])
-        assert len(server.requests) == 8 + 1 + 1
+        assert len(server.requests) == 8 + refusals + 1
         with pytest.raises(BridoError, match=r"structured_output to auto or never"):
             judge(server, runtime, structured_output="always").score(DOCUMENTS, SUMMARIES)
-    with takes("json_object") as server:
-        form = {"response_format": {"type": "json_object"}}
-        asked = judge(server, model="m", structured_output="never", extra_parameters=form)
-        asked.score(DOCUMENTS, SUMMARIES)
-        assert {body["response_format"]["type"] for body in server.requests} == {"json_object"}
-        with pytest.raises(ValueError, match="response_format cannot be set here"):
-            judge(server, extra_parameters=form)
+    with pytest.raises(ValueError, match="response_format cannot be set here"):
+        judge(extra_parameters={"response_format": {"type": "json_object"}})
 
 
 def test_a_summary_that_spells_control_tokens_ends_no_turn(judge):
