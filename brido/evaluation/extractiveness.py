@@ -108,5 +108,4 @@ METRIC = Metric(
     columns=COLUMNS,
     evaluate=evaluate,
     settings=ExtractivenessSettings,
-    by_default=True,
 )

@@ -150,6 +150,5 @@ METRIC = Metric(
     evaluate=evaluate,
     settings=MentionsSection,
     chooses=True,
-    by_default=True,
     support=Support("unsupported", threshold=0.0, whole="whole"),
 )

@@ -202,8 +202,7 @@ class Metric:
     `against_references`: it compares with the references, so that these have no number of their
     own. `chooses`: stage choose compares systems by it, so it measures validation documents too.
     `needs_facts`: it measures nothing without the world's facts, and decides there what is good.
-    `support`: how its numbers say what the document supports, if they do. `by_default`: the default
-    of `evaluation.metrics` names it.
+    `support`: how its numbers say what the document supports, if they do.
     """
 
     name: str
@@ -215,7 +214,6 @@ class Metric:
     against_references: bool = False
     chooses: bool = False
     needs_facts: bool = False
-    by_default: bool = False
     support: Support | None = None
 
     @property

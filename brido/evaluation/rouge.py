@@ -78,5 +78,4 @@ METRIC = Metric(
     settings=RougeSettings,
     against_references=True,
     chooses=True,
-    by_default=True,
 )

@@ -11,7 +11,7 @@ from brido.utils.sections import Section
 
 class _Metrics(Section):
     metrics: list[str] = Field(
-        [metric.name for metric in all_metrics() if metric.by_default],
+        ["rouge", "mentions", "extractiveness", "world_qa", "world_judge"],
         description="What is measured; docs/metrics.md. Each needs its section, {} if need be.",
     )
 

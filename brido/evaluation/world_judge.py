@@ -107,6 +107,5 @@ METRIC = Metric(
     evaluate=evaluate,
     chooses=True,
     needs_facts=True,
-    by_default=True,
     support=Support("good", threshold=1.0),
 )

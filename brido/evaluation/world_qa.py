@@ -83,5 +83,4 @@ METRIC = Metric(
     ),
     evaluate=evaluate,
     needs_facts=True,
-    by_default=True,
 )
