@@ -18,6 +18,7 @@ from brido.likelihood.likelihood import sequence_statistics
 from brido.models import LanguageModel
 from brido.models.family import check_scores
 from brido.models.interface import Texts
+from brido.models.products import lay_out_layers
 from brido.models.settings import ReadingSettings
 from brido.models.tokens import Sources
 from brido.tables.join import CandidateDocument, Part, SplitTables, parts_of, read_documents
@@ -81,7 +82,8 @@ class ProbabilityWorker:
     ) -> None:
         place = computing_device(device or runtime.device, runtime.threads)
         dtype = inference_dtype(place, runtime.precision)
-        self._language = LanguageModel.load(folder, reading, place, dtype).ready_to_score()
+        self._language = LanguageModel.load(folder, reading, place, dtype)
+        lay_out_layers(self._language.model)
         self._budget = MemoryBudget(runtime.batch_tokens)
         self._settings, self._advance = settings, advance
         self._limit = written_limit(self._language)

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 DOCUMENT = "{{ document }}"
 _PLACE = re.compile(r"\{\{ *document *\}\}")
 _TEMPLATE = re.compile(r"\{[{%#].{0,40}")
-# How templates write today's date, with which they would ask another question every day.
+# How templates write today's date, with which they would ask another question every day: theirs is
+# the first of 2025.
 _TODAY = re.compile(r"""strftime_now\(\s*(["'])(.*?)\1\s*\)""")
 
 
@@ -57,6 +58,7 @@ def rendered(
         BridoError: the template fails, or has no switch of `reading.template`.
     """
     switches: dict[str, Any] = reading.template or {}
+    day = datetime(2025, 1, 1)
     try:
         source = str(tokenizer.get_chat_template())
         for switch in switches:
@@ -67,7 +69,7 @@ def rendered(
                 turns,
                 tokenize=False,
                 add_generation_prompt=asks,
-                chat_template=_TODAY.sub(_first_of_2025, source),
+                chat_template=_TODAY.sub(lambda today: repr(day.strftime(today[2])), source),
                 **switches,
             )
         )
@@ -78,10 +80,6 @@ def rendered(
         raise BridoError(
             f"{key}the chat template cannot be filled in ({first_line(error)})"
         ) from None
-
-
-def _first_of_2025(today: re.Match[str]) -> str:
-    return repr(datetime(2025, 1, 1).strftime(today[2]))
 
 
 def messages(reading: ReadingSettings, document: str) -> list[dict[str, str]]:

@@ -107,11 +107,6 @@ class LanguageModel(ModelParts):
         lay_out(self.model)
         return self
 
-    def ready_to_score(self) -> LanguageModel:
-        """The same model, its weights laid out for products of many rows; not to be trained."""
-        lay_out_layers(self.model)
-        return self
-
     def read(self, documents: Sequence[str]) -> Sources:
         """The documents as the model reads them, on the processor.
 

@@ -60,7 +60,12 @@ def guided_steps(model: PreTrainedModel, sources: Sources, limit: int, guidance:
     """
     if not isinstance(guidance, Guidance):
         raise ArgumentError(f"guidance must be a Guidance, not {quoted(guidance)}")
-    _check_numbers(guidance)
+    if not 0 <= as_number("guidance.weight", guidance.weight) < math.inf:
+        raise ArgumentError(
+            f"guidance.weight must be 0 or more and finite, not {guidance.weight!r}"
+        )
+    if not 0 <= as_number("guidance.floor", guidance.floor) <= 1:
+        raise ArgumentError(f"guidance.floor must be from 0 to 1, not {guidance.floor!r}")
     ids, mask = (
         as_tensor(f"guidance.{name}", getattr(guidance, name))
         for name in ("input_ids", "attention_mask")
@@ -87,15 +92,6 @@ def _blocks(own: Tensor, others: Tensor) -> Tensor:
     width = max(own.shape[1], others.shape[1])
     own, others = (F.pad(part, (0, width - part.shape[1])) for part in (own, others))
     return torch.cat([own[:, None], others.unflatten(0, (len(own), -1))], 1).flatten(0, 1)
-
-
-def _check_numbers(guidance: Guidance) -> None:
-    if not 0 <= as_number("guidance.weight", guidance.weight) < math.inf:
-        raise ArgumentError(
-            f"guidance.weight must be 0 or more and finite, not {guidance.weight!r}"
-        )
-    if not 0 <= as_number("guidance.floor", guidance.floor) <= 1:
-        raise ArgumentError(f"guidance.floor must be from 0 to 1, not {guidance.floor!r}")
 
 
 class GuidedSteps(Steps):

@@ -3,9 +3,8 @@
 Apart from `validation`, because fine-tuning decodes nothing: an edit of the search trains no base.
 """
 
-import dataclasses
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
 
@@ -64,11 +63,10 @@ def sample_generator(task: ContrastiveTask, corpus: Path) -> SampleGenerator:
         [row["references"] for row in known],
         [row["facts"] for row in known] if known and "facts" in known[0] else None,
     )
-
     words = rouge.RougeSettings(tokenizer=seeing_tokenizer(inputs.documents))
 
     def measure(summaries: list[str]) -> dict[str, float]:
-        given = dataclasses.replace(inputs, summaries=summaries)
+        given = replace(inputs, summaries=summaries)
         found = rouge.METRIC.measure(given, words).means()
         found["rouge"] = fmean(found[name] for name in ("r1", "r2", "rlsum"))
         mentioned = mentions.METRIC.measure(given).means()
