@@ -103,7 +103,8 @@ class _Descending:
 def _place(sums: Tensor, target: Tensor, beyond: bool) -> Tensor:
     """The first place [R, 1] where sums [R, L] are `target` [R, 1], or beyond it.
 
-    Where they never are, by rounding perhaps, the one that completes them: no weight of 0.
+    Where they never are, by rounding perhaps, the one that completes them: no weight of 0. Of NaN
+    the last.
     """
-    place = torch.searchsorted(sums, target, right=beyond)
-    return place.minimum(torch.searchsorted(sums, sums[:, -1:].contiguous()))
+    complete = torch.searchsorted(sums, sums[:, -1:].contiguous()).clamp(max=sums.shape[1] - 1)
+    return torch.searchsorted(sums, target, right=beyond).minimum(complete)
