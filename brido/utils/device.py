@@ -23,21 +23,6 @@ def let_threads_sleep() -> None:
     os.environ.setdefault("GOMP_SPINCOUNT", "1000")
 
 
-def worker_devices(device: str, workers: int | None) -> list[str]:
-    """A device for each worker of a stage that runs a model: `runtime.device`, `runtime.workers`.
-
-    None workers are one a GPU where `device` leaves open which one (auto, cuda), else one. Workers
-    share the GPUs evenly.
-    """
-    if device in ("auto", "cuda"):
-        import torch
-
-        gpus = torch.cuda.device_count()
-        if gpus > 1:
-            return [f"cuda:{number % gpus}" for number in range(workers or gpus)]
-    return [device] * (workers or 1)
-
-
 def computing_device(name: str, threads: int = 0) -> torch.device:
     """The device `runtime.device` names; auto is the first GPU of CUDA, else the processor.
 

@@ -19,7 +19,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from brido.utils.device import is_out_of_memory, worker_devices
+from brido.utils.device import is_out_of_memory
 from brido.utils.errors import BridoError
 from brido.work.settings import RayRuntime, RuntimeSettings
 
@@ -63,10 +63,20 @@ class Workers:
 
 
 def model_workers(runtime: RuntimeSettings) -> Workers:
-    """Return workers that run a model each, by `runtime.workers` and `runtime.device`."""
+    """Return workers that run a model each, by `runtime.workers` and `runtime.device`.
+
+    None workers are one a GPU where the device leaves open which one (auto, cuda), else one.
+    Workers share the GPUs evenly.
+    """
     if runtime.engine == "ray":
         return Workers((runtime.device,), ray=runtime.ray, number=runtime.workers, with_model=True)
-    return Workers(worker_devices(runtime.device, runtime.workers))
+    if runtime.device in ("auto", "cuda"):
+        import torch
+
+        gpus = torch.cuda.device_count()
+        if gpus > 1:
+            return Workers([f"cuda:{number % gpus}" for number in range(runtime.workers or gpus)])
+    return Workers([runtime.device] * (runtime.workers or 1))
 
 
 def core_workers(runtime: RuntimeSettings) -> Workers:

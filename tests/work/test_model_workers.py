@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from brido.utils.device import worker_devices
+from brido.work.settings import RuntimeSettings
+from brido.work.worker import model_workers
 
 
 @pytest.mark.parametrize(
@@ -21,4 +22,5 @@ from brido.utils.device import worker_devices
 )
 def test_a_worker_a_gpu_unless_settings_say_otherwise(monkeypatch, device, gpus, workers, expected):
     monkeypatch.setattr(torch.cuda, "device_count", lambda: gpus)
-    assert worker_devices(device, workers) == expected
+    runtime = RuntimeSettings(device=device, workers=workers)
+    assert model_workers(runtime).devices == expected
