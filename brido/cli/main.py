@@ -13,7 +13,7 @@ import click
 import brido
 from brido.utils.commands import invoke
 from brido.utils.device import let_threads_sleep
-from brido.utils.errors import run_command
+from brido.utils.errors import close_to, run_command
 from brido.utils.extras import extra
 
 # The groups of the help and their commands, each with its line there.
@@ -49,7 +49,9 @@ class _Commands(click.Group):
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
-            return None
+            if ctx.resilient_parsing:  # a shell that completes a line
+                return None
+            ctx.fail(f"there is no command {name}{close_to(name, COMMANDS)}")
         with extra():
             command: click.Command = import_module(f"brido.cli.{name.replace('-', '_')}").command
         return command

@@ -59,7 +59,7 @@ def good_rows(
             except BridoError as error:
                 problems.append(str(error))
         if problems:
-            raise BridoError.from_problems("the files cannot be read:", problems)
+            raise BridoError("\n".join(problems))
         if problem := left_out.problem(number, max_bad, "--max-bad"):
             raise BridoError(f"{shown}: {problem}")
         if len(bad) == number:
