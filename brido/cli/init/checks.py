@@ -1,4 +1,4 @@
-"""The check that reads: whether its weights are at hand, and what it would take here."""
+"""Which check decides: its settings, and of MiniCheck whether it is at hand and what it takes."""
 
 from math import ceil
 from pathlib import Path
@@ -13,6 +13,8 @@ from brido.checkers.settings import MiniCheckModel
 from brido.cli.init.plan import Found, Plan
 from brido.cli.init.speed import seconds_of_work
 from brido.utils.device import computing_device, inference_dtype, multiplies_bfloat16
+from brido.utils.errors import BridoError
+from brido.utils.paths import user_path
 
 # Flan-T5-large, MiniCheck's default: its encoder, and what its one decoder step takes beside it.
 _LAYERS, _WIDTH, _INNER, _HEADS, _MEASURED = 24, 1024, 2816, 16, 2
@@ -34,6 +36,22 @@ def is_at_hand() -> bool:
 def proposed(takes: float, minutes: float) -> str:
     """The check that decides if none is named; takes: minutes of MiniCheck, of all `minutes`."""
     return "minicheck" if is_at_hand() and takes < _SHARE * minutes else "mentions"
+
+
+def check_settings(named: str) -> dict[str, Any]:
+    """The keys of params.yaml that make a check decide: mentions, minicheck or a model's folder.
+
+    Raises:
+        BridoError: there is no such check.
+    """
+    if named == "mentions":
+        return {}
+    own = {"model": str(user_path(named).absolute())} if named != "minicheck" else {}
+    if own and not user_path(named).is_dir():
+        raise BridoError(
+            f"--check: {named} is neither mentions nor minicheck nor the folder of such a model"
+        )
+    return {"evaluation": {"minicheck": own}, "choice": {"by": "minicheck.good"}}
 
 
 def minutes_of_minicheck(found: Found, plan: Plan) -> float:

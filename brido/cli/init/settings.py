@@ -8,28 +8,10 @@ from brido.cli.init.plan import VALIDATED, Found, Plan
 from brido.corpus.settings import FilesSettings
 from brido.settings.presets import merge, render
 from brido.settings.text import comments
-from brido.utils.errors import BridoError
-from brido.utils.paths import user_path
 from brido.utils.text import seeing_tokenizer
 
 # Of fewer updates in the preset's batches the batches are smaller.
 _UPDATES = 25
-
-
-def check_settings(named: str) -> dict[str, Any]:
-    """The keys of params.yaml that make a check decide: mentions, minicheck or a model's folder.
-
-    Raises:
-        BridoError: there is no such check.
-    """
-    if named == "mentions":
-        return {}
-    own = {"model": str(user_path(named).absolute())} if named != "minicheck" else {}
-    if own and not user_path(named).is_dir():
-        raise BridoError(
-            f"--check: {named} is neither mentions nor minicheck nor the folder of such a model"
-        )
-    return {"evaluation": {"minicheck": own}, "choice": {"by": "minicheck.good"}}
 
 
 def params_text(

@@ -7,13 +7,13 @@ import click
 import torch
 from ruamel.yaml import YAML
 
-from brido.cli.init.checks import minutes_of_minicheck, proposed
+from brido.cli.init.checks import check_settings, minutes_of_minicheck, proposed
 from brido.cli.init.data import look
 from brido.cli.init.model import ANOTHER, find_model
 from brido.cli.init.place import branch_of, check_place, checkout, commit, is_project, make_place
 from brido.cli.init.plan import Found, make_plan
 from brido.cli.init.room import find_room
-from brido.cli.init.settings import check_settings, params_text, reading_of
+from brido.cli.init.settings import params_text, reading_of
 from brido.cli.init.speed import measure_speed
 from brido.cli.init.tell import tell_check, tell_data, tell_plan
 from brido.corpus.checks import SPLITS
