@@ -59,6 +59,7 @@ INSIDE = [
     ("I would rate this 4. If it had the date, I would rate it 5.", None),
     ("Coherence: 4 of the 9 facts", None),
     ("Score: 3\nScore: 4", None),
+    ("Coherence: 1 2 3 [4] 5", None),
     ("**4/5**", 4),
     ("4 - well built", None),
 ]
