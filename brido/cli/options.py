@@ -20,7 +20,6 @@ from brido.utils.errors import BridoError, quoted
 PAGE = Path("docs/configuration.md")
 # Keys that have the texts of others, in their section or in another.
 REPEATED = (
-    "data.hub.expected_rows.",
     "checkpoints.*.fine_tuning.world.",
     "generation.*.guidance.",
     "runtime.endpoints.*.",

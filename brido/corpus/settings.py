@@ -69,14 +69,6 @@ class _Columns(Section):
         return [named] if isinstance(named, str) else list(named or [])
 
 
-class RowCounts(Section):
-    """`data.hub.expected_rows`: how many rows each split must have."""
-
-    train: Positive = Field(description="Rows of the training split.")
-    validation: Positive = Field(description="Rows of the validation split.")
-    test: Positive = Field(description="Rows of the test split.")
-
-
 class HubSettings(_Columns):
     """`data.hub`: a data set of the Hugging Face hub."""
 
@@ -100,10 +92,6 @@ class HubSettings(_Columns):
     document_column: Name = Field("document", description="Column with the documents.")
     summary_column: Name | None = Field(
         "summary", description="Column with the references; null: the corpus has no references."
-    )
-    expected_rows: RowCounts | None = Field(
-        None,
-        description="Rows of each split, {train, validation, test}: other numbers are an error.",
     )
 
 

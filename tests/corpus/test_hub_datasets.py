@@ -43,7 +43,7 @@ def write_params(folder: Path, hub: dict, **data: object) -> None:
 def test_xsum_is_fetched_once_and_then_read_without_a_network(hub, hub_folder, run_stage, tmp_path):
     server, address = hub
     counts = {"train": 32, "validation": 8, "test": 8}
-    write_params(tmp_path, {**XSUM, "expected_rows": counts})
+    write_params(tmp_path, XSUM)
     first = run_stage("stages.download", HF_ENDPOINT=address)
     assert first.returncode == 0, first.stderr
     corpus = tmp_path / "data" / "corpus"
@@ -96,10 +96,6 @@ def test_what_is_wrong_with_a_data_set_is_said_in_one_sentence(hub, run_stage, t
         (
             {**CNNDM, "summary_column": "summary"},
             "data.hub.summary_column: train has no column 'summary', only ['article', 'highl",
-        ),
-        (
-            {**XSUM, "expected_rows": {"train": 32, "validation": 8, "test": 9}},
-            "test has 8 rows, not 9, so the data set has changed",
         ),
     ]
     messages = attempt(run_stage, tmp_path, [case for case, _ in cases], HF_ENDPOINT=address)

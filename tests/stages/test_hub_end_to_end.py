@@ -13,7 +13,6 @@ from brido.settings.load import load_params
 
 # Sizes alone: how many documents, updates and processes. The models are small by themselves.
 SIZES = [
-    "data.hub.expected_rows={train: 32, validation: 8, test: 8}",
     "documents.validation=8",
     "training.validation.every=2",
     "training.validation.documents=4",
