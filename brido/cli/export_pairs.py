@@ -2,9 +2,9 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -86,13 +86,10 @@ def command(
     if chat:
         asks = lambda document: [{"role": "user", "content": document.join(pieces)}]  # noqa: E731
     left_out, counts = Counter[str](), Counter[str]()
-    with ExitStack() as stack:
-        if file is not None:
-            documents = _of_file(file, max_bad, stack)
-        else:
-            documents = _of_run(data, split, system)
-            asks = _as_base(data) if chat else asks
-        text = stack.enter_context(output_text(output))
+    given = _of_file(file, max_bad) if file is not None else _of_run(data, split, system)
+    if chat and file is None:
+        asks = _as_base(data)
+    with given as documents, output_text(output) as text:
         for item in documents:
             ranks = pairs_of(item, pairs == "all", min_gap, left_out)
             rows = [_row(item, better, worse, asks) for better, worse in ranks]
@@ -146,23 +143,29 @@ def _row(item: CandidateDocument, better: int, worse: int, asks: Asks) -> dict[s
     }
 
 
-def _of_file(file: str, max_bad: float, stack: ExitStack) -> Iterator[CandidateDocument]:
+@contextmanager
+def _of_file(file: str, max_bad: float) -> Iterator[Iterable[CandidateDocument]]:
+    """A block with the documents of a file."""
     ids = Ids()
 
     def fault(row: dict[str, Any], number: int) -> str:
         return scored_problem(row) or ids.fault(row.get("id", number))
 
-    for number, row in stack.enter_context(good_rows(file, fault, max_bad, "export-pairs")):
-        sources: list[Any] | None = row.get("sources")
-        given = isinstance(sources, list) and len(sources) == len(row["candidates"])
-        yield CandidateDocument(
-            id_text(row.get("id", number)) or "",
-            row["document"],
-            candidates=row["candidates"],
-            scores=[math.nan if score is None else float(score) for score in row["scores"]],
-            order=row["order"],
-            sources=sources if sources and given else [None] * len(row["candidates"]),
-        )
+    with good_rows(file, fault, max_bad, "export-pairs") as rows:
+        yield (_scored(row, number) for number, row in rows)
+
+
+def _scored(row: dict[str, Any], number: int) -> CandidateDocument:
+    sources, size = row.get("sources"), len(row["candidates"])
+    known = isinstance(sources, list) and len(sources) == size
+    return CandidateDocument(
+        id_text(row.get("id", number)) or "",
+        row["document"],
+        candidates=row["candidates"],
+        scores=[math.nan if score is None else float(score) for score in row["scores"]],
+        order=row["order"],
+        sources=sources if sources and known else [None] * size,
+    )
 
 
 def scored_problem(row: dict[str, Any]) -> str:
@@ -184,7 +187,9 @@ def scored_problem(row: dict[str, Any]) -> str:
     return f"`scores` must be {size} numbers and `order` their indices: `brido score` writes both"
 
 
-def _of_run(data: Path, split: str, system: str | None) -> Iterator[CandidateDocument]:
+@contextmanager
+def _of_run(data: Path, split: str, system: str | None) -> Iterator[Iterable[CandidateDocument]]:
+    """A block with the documents of this project's run."""
     from brido.tables import read_metadata
     from brido.tables.join import SplitTables, read_documents
 
@@ -193,8 +198,7 @@ def _of_run(data: Path, split: str, system: str | None) -> Iterator[CandidateDoc
     if read_metadata(tables.scores, "score", scoring=dict).get("scoring", {}).get("shuffle"):
         say("export-pairs: warning: these scores are shuffled (scoring.shuffle: true, the control)")
     columns = ["document", "candidates", "sources", "scores", "order"]
-    for documents in read_documents(tables, columns):
-        yield from documents
+    yield chain.from_iterable(read_documents(tables, columns))
 
 
 def scored_system(data: Path, named: str | None) -> str:
