@@ -1,6 +1,7 @@
 """Consensus scores and ranks of candidates in a file: `brido score candidates.jsonl`."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -104,7 +105,7 @@ def command(
     """
     check_output(output, force)
     score = partial(score_row, alpha=alpha, combination=combination, tokenizer=tokenizer)
-    told = _Told()
+    counts = Counter[str]()
     with (
         good_rows(file, partial(row_problem, alpha=alpha), max_bad, "score") as rows,
         output_text(output) as text,
@@ -112,8 +113,8 @@ def command(
         for _, row in rows:
             answer = _scored_cleaned(row, score) if cleans else score(row)
             text.write(json_line(row | answer))
-            told.add(row["candidates"])
-    told.say(cleans, tokenizer)
+            counts.update(_doubts(row["candidates"]))
+    _tell(counts, cleans, tokenizer)
 
 
 def row_problem(row: dict[str, Any], number: int = 0, alpha: float = 0.0) -> str:
@@ -172,28 +173,24 @@ def _scored_cleaned(row: dict[str, Any], score: partial[dict[str, Any]]) -> dict
     return texts | added | {"order": order}
 
 
-class _Told:
-    """Counts candidates, those with more than a summary, and words that ROUGE does not read."""
+def _doubts(candidates: Sequence[str]) -> dict[str, float]:
+    """How many candidates a row has, how many are more than a summary, and what ROUGE passes over.
 
-    def __init__(self) -> None:
-        self.texts = self.unclean = 0
-        self.unseen = 0.0
+    unseen: candidates, each by the share of its words that ROUGE's own words do not know.
+    """
+    unclean = sum(bool(each.rules) or not each.answers for each in map(clean, candidates))
+    size = len(candidates)
+    return {"texts": size, "unclean": unclean, "unseen": size * unseen_share(candidates)}
 
-    def add(self, candidates: Sequence[str]) -> None:
-        """Count the candidates of a row."""
-        self.texts += len(candidates)
-        cleaned = map(clean, candidates)
-        self.unclean += sum(bool(each.rules) or not each.answers for each in cleaned)
-        self.unseen += len(candidates) * unseen_share(candidates)
 
-    def say(self, cleans: bool, tokenizer: Tokenizer) -> None:
-        """Say it; cleans, tokenizer: how the command reads the candidates."""
-        share = self.unseen / max(self.texts, 1)
-        if tokenizer != "unicode" and (text := unseen_warning(share, "Add --tokenizer unicode")):
-            say(f"score: {text}")
-        if self.unclean and not cleans:
-            say(
-                f"score: {self.unclean:,} of {self.texts:,} candidates hold a preamble, a "
-                "thought or markup, are empty or refuse: they vote as they are. `brido score "
-                "--clean` treats them as the pipeline does"
-            )
+def _tell(counts: Mapping[str, float], cleans: bool, tokenizer: Tokenizer) -> None:
+    """Say what may be wrong with all candidates; cleans, tokenizer: how they were read."""
+    share = counts["unseen"] / max(counts["texts"], 1)
+    if tokenizer != "unicode" and (text := unseen_warning(share, "Add --tokenizer unicode")):
+        say(f"score: {text}")
+    if counts["unclean"] and not cleans:
+        say(
+            f"score: {counts['unclean']:,} of {counts['texts']:,} candidates hold a preamble, a "
+            "thought or markup, are empty or refuse: they vote as they are. `brido score --clean` "
+            "treats them as the pipeline does"
+        )
