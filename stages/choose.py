@@ -62,7 +62,7 @@ def picked_by(params: Params, system: str) -> str | None:
 def store(params: Params, system: str, verdict: str) -> None:
     """Write data/chosen: the model that writes the system's summaries, and how it does."""
     with atomic_folder(paths.CHOSEN) as folder:
-        if asked := params.asked_of(system):
+        if asked := params.variant_of(system).endpoint:
             # A server has its weights.
             write_usage(folder, Usage(system=system, verdict=verdict, reading=asked.reading))
             return
@@ -99,7 +99,7 @@ def verdict_of(
     """The lines of the verdict and its table, with numbers of test documents."""
     chosen, control = choice.chosen, params.control
     measures = column_of(params.measures) if params.measures else None
-    rivals = [name for name in params.variants if params.picked_by(name) or params.asked_of(name)]
+    rivals = [name for name, one in params.variants.items() if one.checked or one.endpoint]
     trained = best_trained(params, choice)
     names = dict.fromkeys(filter(None, ["base", chosen, *rivals, trained, control]))
     scores = {name: read_scores(paths.evaluation(name)) for name in names}

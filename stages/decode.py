@@ -58,7 +58,8 @@ def decode(
 
     runtime, reading = params.runtime, params.reading_of(system)
     folder = paths.checkpoint(params.model_of(system))
-    used, guidance = search_settings(folder, params.decoding_of(system)), params.guidance_of(system)
+    used = search_settings(folder, params.decoding_of(system))
+    guidance = params.variant_of(system).guidance
     documents = {split: SplitDocuments(paths.corpus(split), None) for split in SPLITS}
     settings = SearchSettings(**used, num_return_sequences=1, count_prompt=False)
     writing = writing_work(settings, reading, guidance)

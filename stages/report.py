@@ -114,7 +114,7 @@ def shown_cases(split: str, params: Params) -> Iterator[CandidateDocument]:
 
 def write_card(params: Params, numbers: Numbers, choice: Mapping[str, Any]) -> None:
     """The model card of the chosen system, with the verdict of the run."""
-    if asked := params.asked_of(choice["chosen"]):
+    if asked := params.variant_of(choice["chosen"]).endpoint:
         write_text(CARD, server_card(asked.model, choice))
         return
     checkpoint = origin(params, choice["chosen"])

@@ -29,9 +29,9 @@ def main() -> None:
     system = name_given("vary", "SYSTEM", params.variants, "a key of `variants`")
     if params.model_of(system) == "base":
         paths.check_base(f"vary {system}")
-    if asked := params.asked_of(system):
+    if asked := params.variant_of(system).endpoint:
         ask(params, system, asked)
-    elif settings := params.checked_of(system):
+    elif settings := params.variant_of(system).checked:
         decode_checked(params, system, settings)
     else:
         decode(params, system)

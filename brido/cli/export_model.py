@@ -79,7 +79,7 @@ def _export_other(system: str, data: Path, folder: Path) -> None:
     params = load_params()
     if system not in params.choosable:
         raise BridoError(f"no model here writes {system}{close_to(system, params.choosable)}")
-    if params.asked_of(system):
+    if params.variant_of(system).endpoint:
         raise BridoError(f"a server writes {system}: there is no model to export")
     model = data / "checkpoints" / params.model_of(system)
     if not model.is_dir():

@@ -74,7 +74,8 @@ def model_card(
         language=base.get("language") or ("en" if world else None),
         tags=["summarization", "brido"],
     )
-    guidance, checked = params.guidance_of(system), params.checked_of(system)
+    variant = params.variant_of(system)
+    guidance, checked = variant.guidance, variant.checked
     reading = {
         "reading": params.reading_of(system).model_dump(mode="json"),
         "decoding": params.decoding_of(system).model_dump(mode="json", exclude_none=True),

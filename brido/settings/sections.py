@@ -20,7 +20,7 @@ from brido.evaluation.settings import EvaluationSettings
 from brido.models.settings import CheckpointSettings, EmbeddedCheckpoint, ReadingSettings
 from brido.report.settings import ChoiceSettings, ReportSettings
 from brido.search.settings import DecodingSettings, GuidanceSettings
-from brido.summarizer.settings import AskedSystem, CheckedSettings, VariantSystem
+from brido.summarizer.settings import CheckedSettings, VariantSystem
 from brido.training.settings import TrainingSettings
 from brido.utils.sections import Section
 from brido.vote.settings import LikelihoodSettings, PairwiseSettings, ScoringSettings
@@ -126,38 +126,29 @@ class Sections(Section):
 
         Tuned systems read as base, variants as their checkpoint, or as their server is asked.
         """
-        if asked := self.asked_of(name):
+        if asked := self.variant_of(name).endpoint:
             return asked.reading
         default = self.reading.get("default", ReadingSettings())
         model = self.model_of(name)
         own = self.reading.get("base" if model in self.tuned else model, default)
         return default.model_copy(update=own.model_dump(exclude_unset=True))
 
+    def variant_of(self, system: str) -> VariantSystem:
+        """Section `variants.SYSTEM`; of another system a variant of its own model, unchanged."""
+        return self.variants.get(system) or VariantSystem(checkpoint=system)
+
     def model_of(self, system: str) -> str:
         """The folder of data/checkpoints whose model writes a system's summaries."""
-        return self.variants[system].checkpoint if system in self.variants else system
+        return self.variant_of(system).checkpoint
 
     def decoding_of(self, system: str) -> DecodingSettings:
         """Section decoding with what `variants.SYSTEM` changes."""
-        variant = self.variants.get(system)
-        return variant.decoding(self.decoding) if variant else self.decoding
-
-    def guidance_of(self, system: str) -> GuidanceSettings | None:
-        """How other documents guide a system, None without guidance."""
-        return self.variants[system].guidance if system in self.variants else None
-
-    def checked_of(self, system: str) -> CheckedSettings | None:
-        """How a system's summaries are checked as they are written, None: not at all."""
-        return self.variants[system].checked if system in self.variants else None
+        return self.variant_of(system).decoding(self.decoding)
 
     def picked_by(self, system: str) -> str | None:
         """The checker that picked a system's summaries: it cannot judge them alone. None: none."""
-        checked = self.checked_of(system)
+        checked = self.variant_of(system).checked
         return checked.by if checked else None
-
-    def asked_of(self, system: str) -> AskedSystem | None:
-        """What the server that writes a system's summaries is asked for, None: no server."""
-        return self.variants[system].endpoint if system in self.variants else None
 
     def candidates_of(self, system: str) -> LocalSource | None:
         """How `generation` writes candidates with a system's model, tuned ones as base.
@@ -175,13 +166,14 @@ class Sections(Section):
 
     def usage_of(self, system: str) -> dict[str, Any]:
         """How a system reads and writes, as `brido.summarizer.usage.usage_of` takes it."""
+        variant = self.variant_of(system)
         return {
             "reading": self.reading_of(system),
-            "decoding": self.decoding_of(system),
-            "guidance": self.guidance_of(system),
+            "decoding": variant.decoding(self.decoding),
+            "guidance": variant.guidance,
             "system": system,
             "lowercase": self.data.lowercase,
-            "checked": self.checked_of(system),
+            "checked": variant.checked,
             "candidates": self.candidates_of(system),
         }
 

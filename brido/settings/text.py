@@ -150,7 +150,7 @@ def that_matter(params: Params) -> dict[str, Any]:
         systems = getattr(params, section).items()
         raw[section] = {name: system.model_dump(mode="json", **how) for name, system in systems}
     asks = any(source.method == "endpoint" for source in params.generation.values())
-    asks = asks or any(params.asked_of(name) for name in params.variants)
+    asks = asks or any(one.endpoint for one in params.variants.values())
     idle = [] if asks else ["endpoints"]
     idle += [] if asks or "geval" in measured else ["endpoint"]
     idle += [] if params.runtime.engine == "ray" else ["ray"]

@@ -205,9 +205,10 @@ def test_a_plan_fits_its_minutes_and_grows_with_them(checkout) -> None:
 def test_a_rival_behind_a_server_is_a_system_that_is_asked_like_base(own_chat, capsys) -> None:
     address = "http://localhost:11434/v1"
     params = own_chat(300, *SCI, "--rival", address, "llama3.2")
-    assert params.asked_of("chat").model == "llama3.2"
+    asked = params.variant_of("chat").endpoint
+    assert asked.model == "llama3.2"
     assert params.reading_of("chat").prompt == params.reading_of("base").prompt
-    assert params.runtime.endpoint_of(params.asked_of("chat").endpoint).base_url == address
+    assert params.runtime.endpoint_of(asked.endpoint).base_url == address
     said = capsys.readouterr().out
     assert f"llama3.2 at {address}" in said
     assert "runtime.endpoints.chat" in said

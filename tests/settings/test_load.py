@@ -122,8 +122,8 @@ def test_what_a_tuned_system_changes_stands_over_the_shared_sections():
     assert params.picked_by("checked") == "mentions"
     assert params.decoding_of("short").length_penalty == -4
     assert params.decoding_of("plain") == params.decoding
-    assert params.guidance_of("guided").weight == 0.2
-    assert params.guidance_of("plain") is None
+    assert params.variant_of("guided").guidance.weight == 0.2
+    assert params.variant_of("plain").guidance is None
     assert (params.model_of("short"), params.model_of("brio")) == ("base", "brio")
     assert list(params.warnings()) == []
 

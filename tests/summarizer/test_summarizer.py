@@ -51,7 +51,7 @@ def test_the_texts_are_those_of_stage_decode(tmp_path, monkeypatch, system):
     rows = read_rows(paths.corpus("test"), CORPUS, "")
     decoded = read_rows(paths.decoded(system, "test"), DECODED, "")
     params = load_params()
-    usage = Usage(reading=SHORT, guidance=params.guidance_of(system))
+    usage = Usage(reading=SHORT, guidance=params.variant_of(system).guidance)
     write_usage(paths.checkpoint("base"), usage)
     own = Summarizer.load(paths.checkpoint("base"), device="cpu", batch_tokens=400)
     own._runtime = params.runtime  # as small as the project's shards

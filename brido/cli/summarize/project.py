@@ -61,7 +61,7 @@ def find_model(folder: Path | None, system: str | None, changes: Mapping[str, An
             )
         kept = str(read_object(CHOSEN / USAGE_FILE).get("system"))
         # What a server writes has no model.
-        if params is None or not params.asked_of(kept):
+        if params is None or not params.variant_of(kept).endpoint:
             about = f"{CHOSEN}: system {kept}, which the run chose (metrics/choice.json)"
             of_run = (params.runtime, _columns(params)) if params else ()
             return ChosenModel(CHOSEN, usage_in(CHOSEN, changes), about, *of_run)
@@ -80,7 +80,7 @@ def _of_system(params: "Params", name: str, changes: Mapping[str, Any]) -> Chose
         raise BridoError(
             f"--system {name}: no model of this project writes it{close_to(name, known)}"
         )
-    if asked := params.asked_of(name):
+    if asked := params.variant_of(name).endpoint:
         if any(value is not None for value in changes.values()):
             raise BridoError(f"a server writes {name}: change variants.{name}.endpoint")
         server = params.runtime.endpoint_of(asked.endpoint)
