@@ -20,8 +20,8 @@ class GroupOptions:
     the N beams of each document or one for all of them; kept as [B, N, K]. K is enough: a group
     loses at most N - S tokens to the penalty, and takes at most S others and the E end tokens from
     one row. running: [B, N] scores of the beams so far. done: [B, G] finished groups; they take
-    `pad` with score 0, and their pads do count in the penalty. cost: as values, how many times the
-    penalty counts for a token, None for once (see `Rules.cost`).
+    `pad`, which does count in the penalty, and their scores say nothing. cost: as values, how many
+    times the penalty counts for a token, None for once (see `Rules.cost`).
     """
 
     values: Tensor
@@ -77,7 +77,6 @@ def choose(options: GroupOptions) -> StepChoice:
         choice.beams += group * size
         choice.next_beams += group * size
         choice.next_tokens.masked_fill_(done[:, group, None], options.special.pad)
-        choice.next_scores.masked_fill_(done[:, group, None], 0.0)
         taken.scatter_add_(1, choice.next_tokens, one)
         found.append(vars(choice).values())
     return StepChoice(*(torch.stack(parts, dim=1) for parts in zip(*found, strict=True)))

@@ -97,7 +97,7 @@ def contrastive_loss(
     count = eligible.sum(1)
     if reduction == "listing":
         # N - d pairs have the offset d: each weighs 1 / (N - d), so that their sum is a mean.
-        weight = weight / (count[:, None, None] - offset.clamp(min=1)).clamp(min=1)
+        weight = weight / (count[:, None, None] - offset).clamp(min=1)
     loss = (violation.clamp(min=0) * weight).sum() / len(scores)
     if not gold_weight:
         return loss
