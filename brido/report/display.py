@@ -59,6 +59,18 @@ def every_column(systems: Mapping[str, Estimates]) -> list[ColumnKey]:
     return sorted(found, key=lambda column: known.get(column, len(known)))
 
 
+def told_columns(
+    systems: Mapping[str, Estimates], by: ColumnKey, measures: ColumnKey | None = None
+) -> list[ColumnKey]:
+    """The rows of a verdict: what decided, what measures, then the measured ones of TOLD."""
+    measured = every_column(systems)
+    columns = [one for one in (by, measures) if one in measured]
+    for name in TOLD:
+        same = [column for column in (*columns, *measured) if column[1] == name]
+        columns += [column for column in same[:1] if column not in columns]
+    return columns
+
+
 def column_name(column: ColumnKey) -> str:
     """What people call a column."""
     return TOLD.get(column[1], display(column).label)

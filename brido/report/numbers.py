@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from brido.report.display import told_columns
 from brido.report.metrics import (
     NAMED_ESTIMATES,
     ColumnKey,
@@ -23,7 +24,6 @@ from brido.report.summary import (
     result_table,
     summary_table,
 )
-from brido.report.verdict import told_columns
 from brido.utils.atomic import write_text
 from brido.utils.stored import json_text
 

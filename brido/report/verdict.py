@@ -8,13 +8,12 @@ from textwrap import fill
 from typing import Any, NamedTuple
 
 from brido.report.display import (
-    TOLD,
     column_name,
     direction,
     display,
     ends,
-    every_column,
     gap_text,
+    told_columns,
     value_text,
 )
 from brido.report.metrics import ColumnKey, Estimate, Estimates, item_of
@@ -56,8 +55,8 @@ class Measured(NamedTuple):
         """A mean of a system."""
         return item_of(self.systems.get(system, {}), column)
 
-    def gap(self, system: str, other: str, column: ColumnKey) -> Estimate | None:
-        """The paired difference of two systems."""
+    def gap(self, system: str, other: str | None, column: ColumnKey) -> Estimate | None:
+        """The paired difference of two systems; None where it was not measured."""
         return item_of(self.differences.get(f"{system} - {other}", {}), column)
 
 
@@ -72,13 +71,11 @@ def verdict(choice: Mapping[str, Any], found: Measured) -> list[str]:
         _good_enough(chosen, found),
         _other_check(chosen, found),
         _against_control(chosen, found),
+        *(_against(chosen, rival, ", which trains nothing", told, found) for rival in found.rivals),
+        _against(chosen, found.trained, ", the best that training made", told, found),
+        _few_checked(chosen, found),
     ]
-    others = [(rival, "which trains nothing") for rival in found.rivals]
-    others += [(found.trained, "the best that training made")] if found.trained else []
-    for other, what in others:
-        if gap := found.gap(chosen, other, told):
-            lines.append(f"`{chosen}` against `{other}`, {what}: {_compared(told, gap)}.")
-    return [line for line in [*lines, _few_checked(chosen, found)] if line]
+    return [line for line in lines if line]
 
 
 def _keep(choice: Mapping[str, Any], by: ColumnKey) -> str:
@@ -169,10 +166,16 @@ def _against_control(chosen: str, found: Measured) -> str:
         return f"`{control}`, whose scores are shuffled, is kept: no order did better."
     own = found.trained or (chosen if chosen != "base" else None)
     first, second = (own, control) if own else (control, "base")
-    gap = found.gap(first, second, found.by)
-    if gap is None:
-        return f"`{control}`, the same scores shuffled, was not measured."
-    return f"`{first}` against `{second}`: {_compared(found.by, gap)}."
+    line = _against(first, second, "", found.by, found)
+    return line or f"`{control}`, the same scores shuffled, was not measured."
+
+
+def _against(
+    first: str, second: str | None, what: str, column: ColumnKey, found: Measured
+) -> str | None:
+    """How one system compares with another; None where that was not measured."""
+    gap = found.gap(first, second, column)
+    return f"`{first}` against `{second}`{what}: {_compared(column, gap)}." if gap else None
 
 
 def _few_checked(chosen: str, found: Measured) -> str | None:
@@ -184,18 +187,6 @@ def _few_checked(chosen: str, found: Measured) -> str | None:
         f"Metric mentions can check only {100 * checked.mean:.0f} % of the summaries of {chosen}: "
         "read some of the others, or measure minicheck, geval or qafacteval."
     )
-
-
-def told_columns(
-    systems: Mapping[str, Estimates], by: ColumnKey, measures: ColumnKey | None = None
-) -> list[ColumnKey]:
-    """The numbers of the table: what decided, what measures, then the measured ones of TOLD."""
-    measured = every_column(systems)
-    columns = [one for one in (by, measures) if one in measured]
-    for name in TOLD:
-        same = [column for column in (*columns, *measured) if column[1] == name]
-        columns += [column for column in same[:1] if column not in columns]
-    return columns
 
 
 def verdict_table(
