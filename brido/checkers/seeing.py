@@ -3,11 +3,12 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, NamedTuple
 
 from brido.checkers.mentions import text_mentions
 from brido.checkers.planting import KINDS, planted
-from brido.utils.errors import ArgumentError, quoted
+from brido.utils.errors import ArgumentError
 
 # Of these a check of facts must see some; a summary of another document is seen by most.
 THAT_MATTER = ("swapped names", "changed number", "invented name")
@@ -138,21 +139,22 @@ class Sensitivity:
 
 
 def sensitivity(
-    check: Check, documents: Sequence[str], references: Sequence[str], seed: int = 0
+    check: Check | str, documents: Sequence[str], references: Sequence[str], seed: int = 0
 ) -> Sensitivity:
     """Plant one error of each kind in each reference and count which the check notices.
 
-    check: a function of document and summary that says how many errors it finds, or whether.
-    documents and references: the same number of texts; a kind of error is planted where a reference
-    has a place for it. The same seed plants the same errors. Of a metric:
+    check: a function of document and summary that says how many errors it finds (or whether), or
+    the name of a metric that says what a document supports, such as "mentions". documents and
+    references: the same number of texts; a kind of error is planted where a reference has a place
+    for it. The same seed plants the same errors. With a metric's settings:
     `brido.evaluation.planted.metric_sensitivity`.
 
     The check notices an error where its verdict changes: references in which it finds one already
     are left out of these shares.
 
     Raises:
-        ArgumentError: check is no function, there are fewer than two documents, or not as many
-            references.
+        ArgumentError: there are fewer than two documents, or not as many references.
+        BridoError: there is no such metric, or it says nothing about support.
 
     Example:
         >>> texts = ["In town Ann met Bo on May 5.", "In town Cy paid Di 30 euros."]
@@ -160,11 +162,12 @@ def sensitivity(
         >>> str(found.noticed["changed number"])
         '100 %'
     """
-    if not callable(check):
-        raise ArgumentError(
-            f"check must be a function of document and summary, not {quoted(check)}; a metric is "
-            "asked by brido.evaluation.planted.metric_sensitivity or `brido sensitivity METRIC`"
-        )
+    if isinstance(check, str):
+        # The room of metrics imports this one.
+        metric = import_module("brido.evaluation.registry").find_metric(check)
+        metrics = import_module("brido.evaluation.planted")
+        found: Sensitivity = metrics.metric_sensitivity(metric, documents, references, seed)
+        return found
 
     def judge(numbers: Sequence[int], texts: Sequence[str]) -> list[Finding | None]:
         errors = [check(documents[i], text) for i, text in zip(numbers, texts, strict=True)]
