@@ -22,11 +22,13 @@ def draw(logits: Tensor, settings: TruncationSettings, uniforms: Tensor) -> Tens
     """One token a row of logits [R, V], drawn from those that the settings leave.
 
     uniforms: [R] in [0, 1); equal numbers draw equal tokens. What is left is what transformers'
-    warpers leave, in their order: temperature, top_k, top_p, min_p.
+    warpers leave, in their order: temperature, top_k, top_p, min_p. On a processor the logits are
+    lost: more memory would cost more time than the sums.
     """
     if settings.temperature != 1:
         logits = logits / settings.temperature
-    return draw_from(logits.softmax(-1), settings, uniforms)
+    out = logits if logits.device.type == "cpu" else None
+    return draw_from(torch.softmax(logits, -1, out=out), settings, uniforms)
 
 
 def draw_from(probabilities: Tensor, settings: TruncationSettings, uniforms: Tensor) -> Tensor:

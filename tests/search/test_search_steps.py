@@ -135,7 +135,7 @@ def test_drawn_is_from_what_the_warpers_of_transformers_leave(truncation, column
     uniforms = torch.linspace(0, 1, 2001, dtype=torch.float64)[:-1]
     settings = SamplingSettings(**truncation)
     for row in range(3):
-        drawn = draw(logits[row].expand(2000, -1), settings, uniforms)
+        drawn = draw(logits[row].repeat(2000, 1), settings, uniforms)
         frequency = torch.bincount(drawn, minlength=columns) / 2000
         assert not (frequency[shares[row] == 0] > 0).any()
         # Evenly spread numbers draw each token as often as its share says, but for one draw.
