@@ -109,8 +109,13 @@ def _as_base(data: Path) -> Asks:
     from brido.models.prompt import Prompt
     from brido.settings.load import load_params
 
-    reading = load_params().reading_of("base")
-    tokenizer = load_tokenizer(data / "checkpoints" / "base")
+    folder = data / "checkpoints" / "base"
+    if not (folder / "tokenizer_config.json").is_file():
+        raise BridoError(
+            f"--chat: {folder} has no tokenizer: make it with `dvc repro checkpoint@base`, or "
+            "leave out --chat where the run has no base"
+        )
+    reading, tokenizer = load_params().reading_of("base"), load_tokenizer(folder)
     if tokenizer.chat_template is None or reading.template is None:
         raise BridoError(
             "--chat: the base model does not use a chat template: leave --chat out, and the lines "

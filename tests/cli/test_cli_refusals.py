@@ -97,6 +97,7 @@ def test_a_bad_row_is_named_or_left_out(folder: Path, command: str, fault, words
         ("export-pairs in.jsonl --prompt {document}", "{{ document }}"),
         ("export-model -o there.jsonl", "must be a new folder"),
         ("export-pairs", "data has no scores: make them with `dvc repro score`"),
+        ("export-pairs --chat", "data/checkpoints/base has no tokenizer"),
         ("config persets/xsum.yaml", "there is no file persets/xsum.yaml"),
         *((f"{command} {name}", words)
           for command in ("score", "vote-check", "evaluate rouge", "export-pairs", "summarize")
