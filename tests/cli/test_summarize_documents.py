@@ -76,6 +76,16 @@ def test_stdin_is_rows_or_texts(monkeypatch):
             assert read() == expected
 
 
+def test_bytes_of_stdin_that_are_no_text_are_a_bad_row_or_named(monkeypatch):
+    rows = b'{"text": "caf\xe9"}\n{"text": "w1"}\n'
+    monkeypatch.setattr(sys, "stdin", stdin(rows))
+    assert read() == [("2", "w1")]
+    for data in (b"caf\xe9\n", b"\x89PNG\0"):
+        monkeypatch.setattr(sys, "stdin", stdin(data))
+        with pytest.raises(BridoError, match=r"^stdin cannot be read"):
+            read()
+
+
 def test_ids_are_the_rows_own_whatever_type_they_have(folder, capsys):
     dates = [datetime.date(2024, 1, 2), None]
     pq.write_table(pa.table({"ID": dates, "text": ["a", "b"]}), "a.parquet")

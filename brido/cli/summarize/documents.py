@@ -1,5 +1,6 @@
 """The documents of files and of stdin, as rows that `brido.cli.rows.good_rows` reads."""
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -77,5 +78,7 @@ def _column_of(label: str, values: Values, columns: Columns) -> str:
 
 def _is_json(path: Path) -> bool:
     """Whether a text begins as a JSON object or an array of objects or texts does."""
-    start = next(filter(str.strip, text_lines(path)), "").strip()
-    return re.match(r"\{|\[\s*([{\"\]]|\Z)", start) is not None
+    with path.open("rb") as stream:
+        start = stream.read(8192)
+    text = start.decode(json.detect_encoding(start), "ignore")
+    return re.match(r"\s*(\{|\[\s*([{\"\]]|\Z))", text) is not None
