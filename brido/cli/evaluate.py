@@ -174,6 +174,7 @@ def means_table(metric: Any, rows: Sequence[dict[str, float | None]]) -> str:
         shown = "not measured"
         if count:
             interval = f" ({'…'.join(column.ends(low, high))})" if count >= FEWEST else ""
-            shown = f"{column.text(mean)}{interval}, {count:,} documents"
+            noun = "document" if count == 1 else "documents"
+            shown = f"{column.text(mean)}{interval}, {count:,} {noun}"
         lines.append(f"{column.heading:<{width}}  {shown}")
     return "\n".join([f"{metric.label}, means with 95 % intervals", *lines])
