@@ -1,4 +1,4 @@
-"""`python -m stages`: every stage of dvc.yaml has its place, and the seconds of a run are told."""
+"""`python -m stages`: stages of dvc.yaml have their places and locks, and the seconds of a run are told."""
 
 import json
 import subprocess
@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from dvc.repo import Repo
+from ruamel.yaml import YAML
 
 import stages.__main__ as driver
 from brido.settings.load import load_params
@@ -15,9 +16,19 @@ from stages import report, seconds
 ROOT = Path(__file__).parents[2]
 
 
-def test_lanes_name_stages_of_dvc_yaml_and_leave_none_of_a_system_out():
+@pytest.fixture(scope="module")
+def listed():
+    """The stages of dvc.yaml."""
     with Repo(str(ROOT)) as repo:
-        listed = {stage.addressing for stage in repo.index.stages}
+        return {stage.addressing for stage in repo.index.stages}
+
+
+def test_the_lock_has_the_stages_of_dvc_yaml(listed):
+    locked = YAML(typ="safe").load((ROOT / "dvc.lock").read_text(encoding="utf-8"))["stages"]
+    assert set(locked) == listed
+
+
+def test_lanes_name_stages_of_dvc_yaml_and_leave_none_of_a_system_out(listed):
     lanes = driver.lanes(load_params(ROOT / "params.yaml"))
     targets = [target for lane in lanes for target in lane]
     assert len(targets) == len(set(targets))
