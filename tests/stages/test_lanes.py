@@ -1,4 +1,4 @@
-"""`python -m stages`: stages of dvc.yaml have their places and locks, and the seconds of a run are told."""
+"""`python -m stages`: lanes and dvc.lock have the stages of dvc.yaml; a run tells its seconds."""
 
 import json
 import subprocess
