@@ -197,8 +197,8 @@ def _digits(text: str, hit: re.Match[str], language: str) -> Number:
             values.add(str(int(time[1])))
     elif scaled := _SCALED.match(text, end):
         end = scaled.end()
-        # "1.200.000 million" in an English text: float() cannot read two points.
-        if value.count(".") < 2:
+        # float() reads neither "1.200.000" in an English text nor "1,200,000" in a German one.
+        if value.count(".") + value.count(",") < 2:
             values = {_plain(float(value) * _SCALES[scaled[1].lower()])}
     return Number(start, end, frozenset(values))
 

@@ -14,6 +14,7 @@ from brido.checkers.numbers import known_numbers, language_of, numbers_of
         ("I am fifty five.", "He is 55.", True),
         ("It cost 1.200.000 million.", "1.200.000 million it was.", True),
         ("It cost 1.200.000 million.", "1.200.001 million it was.", False),
+        ("Es waren 1,200,000 million und nicht 2.", "1,200,000 million sind es.", True),
         ("\ud83d is fifty five.", "\ud83d is 55.", True),
         ("Born in nineteen eighty three.", "Born in 1983.", True),
         ("On August tenth two thousand and four.", "On 08/10/2004.", True),
