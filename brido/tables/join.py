@@ -215,8 +215,6 @@ def _check_candidates(pool: Table, tables: Sequence[Table]) -> None:
     hashed = {table: read_metadata(table.path, table.stage).get("candidates") for table in tables}
     # A pool without metadata is not of stage pool, and neither are the tables of stages.
     unsaid_is_fine = not read_metadata(pool.path, pool.stage)
-    if unsaid_is_fine and not any(value is not None for value in hashed.values()):
-        return
     own = content_hash(pool.path) if tables else None
     fine = (own, None) if unsaid_is_fine else (own,)
     if wrong := [table for table, value in hashed.items() if value not in fine]:
