@@ -98,6 +98,13 @@ def test_a_count_of_thousands_of_digits_does_not_cost_the_answer():
     assert (answer.text, answer.prompt_tokens) == ("A bridge.", 0)
 
 
+@pytest.mark.parametrize(("total", "paid"), [(553, 533), (100, 151), (None, 151), ("?", 151)])
+def test_thoughts_that_the_total_alone_counts_are_paid_for(total, paid):
+    usage = {"prompt_tokens": 20, "completion_tokens": 151, "total_tokens": total}
+    answer = read_response(completion("A bridge.", usage))
+    assert (answer.prompt_tokens, answer.answer_tokens) == (20, paid)
+
+
 def test_refusals_and_filters_are_answers_and_said_to_be_refused():
     assert read_response(completion(None, refusal="No.")).refused
     assert read_response(completion("A bridge", finish_reason="content_filter")).refused
