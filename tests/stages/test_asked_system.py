@@ -8,6 +8,7 @@ import small_project
 from bad_endpoint import BadEndpoint, plain_answer
 
 from brido.cli.main import main
+from brido.settings import load
 from brido.settings.load import check_params
 from brido.summarizer.usage import Usage, write_usage
 from brido.tables import CORPUS, DECODED, read_metadata, read_rows
@@ -94,6 +95,18 @@ def test_the_command_asks_about_new_documents_and_pays_once(decoded, tmp_path, c
         with pytest.raises(BridoError, match="no model to export"):
             main(["export-model", "chat", "-o", "out"])
         assert len(server.requests) == asked + 1
+
+
+def test_the_command_asks_as_the_run_does(decoded, tmp_path, monkeypatch):
+    with BadEndpoint() as server:
+        decoded(server)
+        params = load.load_params()
+        lower = params.data.model_copy(update={"lowercase": True})
+        params = params.model_copy(update={"data": lower})
+        monkeypatch.setattr(load, "load_params", lambda: params)
+        (tmp_path / "new.jsonl").write_text(json.dumps({"document": "Ann  went\tto York. "}))
+        main(["summarize", "new.jsonl", "--system", "chat"])
+        assert server.requests[-1]["messages"][-1]["content"] == question("ann went to york.")
 
 
 def test_a_run_that_keeps_it_has_a_verdict_and_no_weights(tmp_path, monkeypatch):
