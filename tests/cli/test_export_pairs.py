@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 import synthetic_run
@@ -155,6 +156,8 @@ def first_chosen(*options):
 
 
 def test_the_scores_of_the_chosen_system_are_exported_unless_told_otherwise(several):
+    with pytest.raises(BridoError, match="no system is chosen: other, vote"):
+        first_chosen()
     vote, other = (first_chosen("--system", name) for name in ("vote", "other"))
     assert vote != other
     several("other")
@@ -167,6 +170,15 @@ def test_the_scores_of_the_chosen_system_are_exported_unless_told_otherwise(seve
     several("base")
     with pytest.raises(BridoError, match="other, vote"):
         first_chosen()
+
+
+def test_shuffled_scores_are_told(several, capsys):
+    path = Path("data/scores/other/validation.parquet")
+    rows = tables.read_rows(path, None, "")
+    for shuffle in (False, True):
+        tables.write_table(path, [rows], tables.SCORES, {"scoring": {"shuffle": shuffle}})
+        first_chosen("--system", "other")
+        assert ("warning: these scores are shuffled" in capsys.readouterr().err) == shuffle
 
 
 PARAMS = """

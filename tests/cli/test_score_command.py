@@ -85,6 +85,27 @@ def test_file_keeps_every_key_and_equal_candidates_keep_their_order(tmp_path, ca
     assert len((tmp_path / "scored.jsonl").read_text().splitlines()) == 2
 
 
+def test_what_may_be_wrong_with_candidates_is_said_unless_it_is_mended(tmp_path, capsys):
+    path = tmp_path / "candidates.jsonl"
+    wrapped, refused = "Here is a summary:\nA cat sat down.", "I cannot help with that."
+    rows = [[wrapped, "A cat sat.", refused], ["雨が降った。", "今日は寒い。"]]
+    path.write_text("".join(json.dumps({"candidates": texts}) + "\n" for texts in rows))
+    main([str(path)])
+    said = capsys.readouterr().err
+    assert "2 of 5 candidates" in said
+    assert "40% of the words" in said
+    assert "--tokenizer unicode" in said
+    main([str(path), "--clean", "--tokenizer", "unicode"])
+    out, said = capsys.readouterr()
+    assert said == ""
+    row = json.loads(out.splitlines()[0])
+    plain = score_row({"candidates": ["A cat sat down.", "A cat sat."]}, tokenizer="unicode")
+    assert row["candidates"][:2] == ["A cat sat down.", "A cat sat."]
+    assert row["raw"] == rows[0]
+    assert row["scores"] == [*plain["scores"], None]
+    assert (row["ranks"], row["order"]) == ([1, 2, None], [0, 1])
+
+
 def test_stdin_is_scored_as_a_file_is(tmp_path, monkeypatch, capsys):
     for content in (json.dumps(RECORD), json.dumps([RECORD]).encode("utf-16")):
         monkeypatch.setattr("sys.stdin", stdin(content))
