@@ -63,6 +63,16 @@ def test_a_run_that_trains_no_order_has_a_choice_a_page_and_no_curves(finished):
     assert report.PAGE.is_file()
 
 
+def test_sources_of_candidates_are_shown_where_there_are_several(finished, capsys):
+    report.show()
+    assert "Sources of the candidates" not in capsys.readouterr().out
+    of_each = {"elected": 0.25, "distinct": 2.0, "alike": None, "agreement": 0.5}
+    INTERVALS.write_text(json.dumps(kept(INTERVALS) | {"sources": {"near": of_each}}))
+    report.show()
+    said = capsys.readouterr().out.partition("Sources of the candidates")[2]
+    assert "near 25.0 % 2.0 – 0.500" in " ".join(said.split())
+
+
 def test_numbers_that_cannot_be_printed_name_the_stage_that_makes_them(finished, capsys):
     report.show()
     assert kept(paths.CHOICE)["verdict"][0].split()[0] in capsys.readouterr().out
