@@ -25,10 +25,10 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def read(*files, max_bad=0.9):
+def read(*files, max_bad=0.9, columns=None):
     """The ids and documents of the good rows."""
     names, ids = list(files) or ["-"], Ids()
-    reader = partial(read_documents, columns=Columns(), several=len(names) > 1)
+    reader = partial(read_documents, columns=columns or Columns(), several=len(names) > 1)
     with good_rows(names, lambda row, _: ids.fault(row["id"]), max_bad, "", reader) as rows:
         return [(id_text(row["id"]), row["document"].strip()) for _, row in rows]
 
@@ -84,6 +84,28 @@ def test_bytes_of_stdin_that_are_no_text_are_a_bad_row_or_named(monkeypatch):
         monkeypatch.setattr(sys, "stdin", stdin(data))
         with pytest.raises(BridoError, match=r"^stdin cannot be read"):
             read()
+
+
+def test_stdin_that_is_closed_is_a_sentence(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(BridoError, match="^stdin is closed"):
+        read()
+
+
+def test_ids_that_are_made_have_the_name_of_one_of_several_files(folder):
+    for name in ("a.txt", "b.txt"):
+        (folder / name).write_text("w1\n")
+    assert read("a.txt", "b.txt") == [("a.txt:1", "w1"), ("b.txt:1", "w1")]
+
+
+def test_columns_are_those_asked_for_or_of_the_run_or_usual_ones(folder):
+    row = {"id": "i", "key": "k", "own": "o", "text": "w1", "body": "w2", "it": "w3"}
+    (folder / "a.jsonl").write_text(json.dumps(row) + "\n")
+    assert read("a.jsonl") == [("i", "w1")]
+    learned = Columns(learned=("body", "key"))
+    assert read("a.jsonl", columns=learned) == [("k", "w2")]
+    assert read("a.jsonl", columns=learned._replace(document="it", id="own")) == [("o", "w3")]
+    assert read("a.jsonl", columns=Columns(learned=("no", "none"))) == [("i", "w1")]
 
 
 def test_ids_are_the_rows_own_whatever_type_they_have(folder, capsys):
