@@ -36,7 +36,7 @@ from brido.utils.device import (
 from brido.utils.errors import BridoError, first_line
 from brido.utils.hub_errors import hub_errors
 from brido.utils.paths import user_path
-from brido.utils.progress import MakeProgress, quiet
+from brido.utils.progress import MakeProgress, Progress, quiet
 from brido.utils.store import ResultStore
 from brido.utils.text import split_sentences
 from brido.work.batches import plan_batches
@@ -136,10 +136,11 @@ class MiniCheck:
             for document, text in zip(documents, texts, strict=True)
         ]
         items = [(chunk, claim) for own in compared for claim, chunks in own for chunk in chunks]
-        known = self.store.recall(
-            *("minicheck", self.name, items, self.batches),
-            lambda count: progress("minicheck", count, "pairs"),
-        )
+
+        def display(count: int) -> Progress:
+            return progress("minicheck", count, "pairs")
+
+        known = self.store.recall("minicheck", self.name, items, self.batches, display)
         return [
             [Sentence(claim, max(known[chunk, claim] for chunk in chunks)) for claim, chunks in own]
             for own in compared

@@ -27,7 +27,7 @@ from brido.utils.arguments import as_list, as_texts
 from brido.utils.device import computing_device, memory_errors
 from brido.utils.errors import ArgumentError
 from brido.utils.extras import extra
-from brido.utils.progress import MakeProgress, quiet
+from brido.utils.progress import MakeProgress, Progress, quiet
 from brido.utils.store import ResultStore
 from brido.work.shards import content_hash
 
@@ -189,10 +189,12 @@ class QAFactEval:
 
         model: the name under which the store keeps it.
         """
-        found = self.store.recall(
-            *(kind, model, items, partial(part.run, batch_tokens=self.batch_tokens)),
-            lambda count: progress(f"qafacteval: {label}", count, "questions"),
-        )
+
+        def display(count: int) -> Progress:
+            return progress(f"qafacteval: {label}", count, "questions")
+
+        compute = partial(part.run, batch_tokens=self.batch_tokens)
+        found = self.store.recall(kind, model, items, compute, display)
         return [found[item] for item in items]
 
     def signature(self, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
