@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
+
 from brido.cli import main as cli
 
 ROOT = Path(__file__).parents[2]
@@ -38,3 +40,8 @@ for name in COMMANDS:
         assert len(told[name]) <= 80
     for group in cli.GROUPS:
         assert f"{group}:" in lines
+
+
+def test_a_shell_that_completes_a_misspelt_command_gets_no_error():
+    context = click.Context(cli.group, resilient_parsing=True)
+    assert cli.group.get_command(context, "scor") is None
