@@ -46,7 +46,7 @@ def test_a_text_of_characters_without_a_shape_is_blank():
     ("text", "count"),
     [("", 0), ("Two cats, well-fed.", 3), ("東京で三人が死亡、警察が調べた。", 14),
      ("यह एक किताब है।", 4), ("Кот, 2 года", 3), ("猫が 2匹 — cat", 6),
-     ("ខ្មែរ", 3), ("မြန်မာ", 3), ("ລາວ", 3)],
+     ("ខ្មែរ", 3), ("မြန်မာ", 3), ("ລາວ", 3), ("二〇〇四年", 5)],
 )  # fmt: skip
 def test_words_are_counted_in_scripts_with_and_without_spaces(text, count):
     assert word_count(text) == count

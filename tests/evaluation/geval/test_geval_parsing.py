@@ -38,6 +38,8 @@ READABLE = {
     "form first": '{"coherence": <1 to 5>, "consistency": <1 to 5>}\n' + PLAIN,
     "form of zeros first": '{"coherence": 0, "consistency": 0, "fluency": 0}\n' + PLAIN,
     "reasoning": '<think>Say {"coherence": 1} or coherence: 2?</think>' + PLAIN,
+    "channels": "analysisSay 1?assistantfinal\nCoherence: 4\nConsistency: 5\nFluency: 3\n"
+    "Relevance: 2",
     "second thoughts": PLAIN.replace("4", "1") + "\nOn reflection:\n" + PLAIN,
     "control tokens": f"<|im_start|>assistant\n{PLAIN}<|im_end|></s>",
 }
