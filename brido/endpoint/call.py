@@ -154,7 +154,8 @@ class _Words:
         described = error if isinstance(error, Mapping) else {"message": error}
         code, kind = described.get("code"), described.get("type")
         self.code = str(code if isinstance(code, str) else kind or "")
-        self.words = f"{described.get('message') or ''} {described.get('param') or ''}".strip()
+        said = described.get("message") or described.get("detail")  # FastAPI's own errors
+        self.words = f"{said or ''} {described.get('param') or ''}".strip()
 
 
 class _WholeResponses(DefaultAsyncHttpxClient):

@@ -78,7 +78,9 @@ def takes(*forms, status=400):
     def respond(body):
         form = body.get("response_format", {"type": "text"})["type"]
         said = error("invalid_value", param="response_format.type", message=f"no {form} here")
-        return None if form in (*forms, "text") else (status, said)
+        fastapi = {"detail": [{"loc": ["body", "response_format"], "msg": "not known"}]}
+        refused = (status, fastapi if form == "json_object" else said)
+        return None if form in (*forms, "text") else refused
 
     return serve(respond=respond)
 
