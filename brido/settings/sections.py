@@ -135,7 +135,8 @@ class Sections(Section):
 
     def variant_of(self, system: str) -> VariantSystem:
         """Section `variants.SYSTEM`; of another system a variant of its own model, unchanged."""
-        return self.variants.get(system) or VariantSystem(checkpoint=system)
+        # Not checked: a source without a model asks too, and its checkpoint is `none`.
+        return self.variants.get(system) or VariantSystem.model_construct(checkpoint=system)
 
     def model_of(self, system: str) -> str:
         """The folder of data/checkpoints whose model writes a system's summaries."""

@@ -61,7 +61,9 @@ def test_reading_is_the_defaults_with_the_keys_of_a_checkpoint():
     # A tuned system reads as base, a variant as its checkpoint.
     for name in ("base", "vote", "short"):
         assert params.reading_of(name) == base
-    assert params.reading_of("brio") == ReadingSettings(max_source_tokens=512)
+    # A source of candidates without a model names the checkpoint `none`.
+    for name in ("brio", "none"):
+        assert params.reading_of(name) == ReadingSettings(max_source_tokens=512)
     alone = check_params({"checkpoints": checkpoints, "reading": {"brio": {}}})
     assert alone.reading_of("base") == alone.reading_of("brio") == ReadingSettings()
 
