@@ -16,6 +16,7 @@ from brido.settings.load import read_yaml
 from brido.utils.atomic import write_text
 from brido.utils.commands import invoke
 from brido.utils.errors import run_command
+from experiments.candidates import candidates
 from experiments.numbers import Pairs, Record, gaps, markdown, pairs, points, share
 from experiments.replay import (
     Options,
@@ -198,7 +199,7 @@ def _sweeps() -> dict[str, dict[int, dict[str, Any]]]:
 
 # By page: each table stands below `<!-- NAME -->`.
 PAGES: dict[Path, tuple[Callable[[], Iterator[Record]], ...]] = {
-    PAGE: (answers, regimes),
+    PAGE: (answers, regimes, candidates),
     Path("docs/paper.md"): (claims,),
 }
 
