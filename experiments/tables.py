@@ -1,4 +1,4 @@
-"""The tables of docs/results.md and docs/paper.md, computed from the committed rows.
+"""The tables of docs/results.md, docs/readings.md and docs/paper.md, computed from the committed rows.
 
 python -m experiments.tables            # prints all tables
 python -m experiments.tables --write    # puts them into their pages
@@ -199,7 +199,8 @@ def _sweeps() -> dict[str, dict[int, dict[str, Any]]]:
 
 # By page: each table stands below `<!-- NAME -->`.
 PAGES: dict[Path, tuple[Callable[[], Iterator[Record]], ...]] = {
-    PAGE: (answers, regimes, candidates),
+    PAGE: (answers, regimes),
+    Path("docs/readings.md"): (candidates,),
     Path("docs/paper.md"): (claims,),
 }
 

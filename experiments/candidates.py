@@ -1,0 +1,60 @@
+"""Which order of one model's candidates agrees with readers: metrics/evidence/candidates.md."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from brido.vote.check import pair_accuracy
+from experiments.numbers import Record
+from experiments.rows import EVIDENCE
+
+# What orders the candidates, higher is better.
+ORDERS = {
+    "vote": lambda rows: rows.vote,
+    "reference": lambda rows: rows.reference,
+    "shorter first": lambda rows: -rows.words,
+    "share copied": lambda rows: rows.copied,
+    "log p": lambda rows: rows.log_p,
+    "log p a token": lambda rows: rows.log_p / rows.tokens,
+    "fewer unsupported": lambda rows: -rows.unsupported,
+}
+SAMPLES = 1000
+
+
+def candidates() -> Iterator[Record]:
+    """Pairs that an order puts as the readers do, in per cent: of like lengths, and of any."""
+    rows = pd.read_csv(EVIDENCE / "candidates.csv")
+    rows = rows[rows.candidate >= 0]
+    for name, own in rows.groupby("texts", sort=False):
+        marks = own.counter + own.signer
+        asked = {order: (score(own), marks) for order, score in ORDERS.items()}
+        asked["a reader by the other"] = (-own.signer, own.counter)
+        for lengths, tolerance in (("like lengths", 0.15), ("any", 1.0)):
+            found = {order: _interval(own, *pair, tolerance) for order, pair in asked.items()}
+            pairs = _accuracy(own, own.vote, marks, tolerance)[1]
+            yield {"texts": f"{name}, {lengths}", "pairs": f"{pairs}", **found}
+
+
+def _accuracy(
+    rows: pd.DataFrame, score: pd.Series, marks: pd.Series, tolerance: float
+) -> tuple[float, int]:
+    """`pair_accuracy`; marks: more is worse."""
+    return pair_accuracy(*(_wide(rows, values) for values in (score, marks, rows.words)), tolerance)
+
+
+def _interval(rows: pd.DataFrame, score: pd.Series, marks: pd.Series, tolerance: float) -> str:
+    """The share in per cent with its bootstrap interval over documents."""
+    arrays = [_wide(rows, values) for values in (score, marks, rows.words)]
+    drawn = np.random.default_rng(0).integers(len(arrays[0]), size=(SAMPLES, len(arrays[0])))
+    shares = [pair_accuracy(*(array[own] for array in arrays), tolerance)[0] for own in drawn]
+    low, high = np.nanpercentile(shares, [2.5, 97.5])
+    share = _accuracy(rows, score, marks, tolerance)[0]
+    return f"{100 * share:.1f} [{100 * low:.1f}, {100 * high:.1f}]"
+
+
+def _wide(rows: pd.DataFrame, values: pd.Series) -> np.ndarray:
+    """Values of rows as [documents, candidates], NaN where a document has fewer."""
+    return (
+        rows.assign(value=values).pivot(index="id", columns="candidate", values="value").to_numpy()
+    )
