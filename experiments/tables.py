@@ -1,4 +1,4 @@
-"""The tables of docs/results.md, docs/readings.md and docs/paper.md, computed from the committed rows.
+"""The tables of docs/{results,readings,paper}.md, computed from the committed rows.
 
 python -m experiments.tables            # prints all tables
 python -m experiments.tables --write    # puts them into their pages
