@@ -27,29 +27,25 @@ def candidates() -> Iterator[Record]:
     rows = pd.read_csv(EVIDENCE / "candidates.csv")
     rows = rows[rows.candidate >= 0]
     for name, own in rows.groupby("texts", sort=False):
-        marks = own.counter + own.signer
-        asked = {order: (score(own), marks) for order, score in ORDERS.items()}
-        asked["a reader by the other"] = (-own.signer, own.counter)
-        for lengths, tolerance in (("like lengths", 0.15), ("any", 1.0)):
-            found = {order: _interval(own, *pair, tolerance) for order, pair in asked.items()}
-            pairs = _accuracy(own, own.vote, marks, tolerance)[1]
-            yield {"texts": f"{name}, {lengths}", "pairs": f"{pairs}", **found}
+        marks, lengths = _wide(own, own.counter + own.signer), _wide(own, own.words)
+        asked = {order: (_wide(own, score(own)), marks) for order, score in ORDERS.items()}
+        asked["a reader by the other"] = (_wide(own, -own.signer), _wide(own, own.counter))
+        for told, tolerance in (("like lengths", 0.15), ("any", 1.0)):
+            _, pairs = pair_accuracy(*asked["vote"], lengths, tolerance)
+            found = {order: _share(*pair, lengths, tolerance) for order, pair in asked.items()}
+            yield {"texts": f"{name}, {told}", "pairs": f"{pairs}", **found}
 
 
-def _accuracy(
-    rows: pd.DataFrame, score: pd.Series, marks: pd.Series, tolerance: float
-) -> tuple[float, int]:
-    """`pair_accuracy`; marks: more is worse."""
-    return pair_accuracy(*(_wide(rows, values) for values in (score, marks, rows.words)), tolerance)
+def _share(scores: np.ndarray, marks: np.ndarray, lengths: np.ndarray, tolerance: float) -> str:
+    """`pair_accuracy` in per cent with its bootstrap interval over documents; all [D, N].
 
-
-def _interval(rows: pd.DataFrame, score: pd.Series, marks: pd.Series, tolerance: float) -> str:
-    """The share in per cent with its bootstrap interval over documents."""
-    arrays = [_wide(rows, values) for values in (score, marks, rows.words)]
-    drawn = np.random.default_rng(0).integers(len(arrays[0]), size=(SAMPLES, len(arrays[0])))
+    marks: more is worse.
+    """
+    arrays = (scores, marks, lengths)
+    drawn = np.random.default_rng(0).integers(len(scores), size=(SAMPLES, len(scores)))
     shares = [pair_accuracy(*(array[own] for array in arrays), tolerance)[0] for own in drawn]
     low, high = np.nanpercentile(shares, [2.5, 97.5])
-    share = _accuracy(rows, score, marks, tolerance)[0]
+    share, _ = pair_accuracy(*arrays, tolerance)
     return f"{100 * share:.1f} [{100 * low:.1f}, {100 * high:.1f}]"
 
 

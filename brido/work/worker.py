@@ -94,7 +94,7 @@ def usable_cores() -> int:
 
 
 def unheard(count: int, /, *, tokens: int = 0) -> None:
-    """Count nothing: nobody asks, or the driver counts whole units of other processes."""
+    """Count nothing: no progress is shown, or the driver counts whole units by itself."""
 
 
 def executor(
