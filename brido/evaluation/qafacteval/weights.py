@@ -5,6 +5,7 @@ not compared with the published files. Every key and shape is therefore checked:
 error, never a silently random layer.
 """
 
+import shutil
 import tarfile
 import tempfile
 import zipfile
@@ -102,7 +103,7 @@ def _convert(part: str, archive: Path, base: Path, destination: Path) -> None:
     try:
         destination.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=destination.parent, prefix=".unpack-") as unpacked:
-            _unpack(archive, unpacked)
+            _unpack(archive, Path(unpacked))
             model, tokenizer = _read(part, Path(unpacked), base)
         with atomic_folder(destination) as temporary:
             model.save_pretrained(temporary)
@@ -115,14 +116,24 @@ def _convert(part: str, archive: Path, base: Path, destination: Path) -> None:
         ) from None
 
 
-def _unpack(archive: Path, folder: str) -> None:
+def _unpack(archive: Path, folder: Path) -> None:
     """Neither kind of archive writes outside of `folder`."""
     if zipfile.is_zipfile(archive):
         with zipfile.ZipFile(archive) as zipped:
             zipped.extractall(folder)
-    else:
-        with tarfile.open(archive) as tarred:
-            tarred.extractall(folder, filter="data")
+        return
+    # Not `extractall(filter=...)`, which Python 3.11.2 of Debian 12 lacks.
+    with tarfile.open(archive) as tarred:
+        for member in tarred:
+            target = folder / member.name
+            if member.isdir():
+                continue
+            packed = tarred.extractfile(member) if member.isfile() else None
+            if packed is None or not target.resolve().is_relative_to(folder.resolve()):
+                raise ValueError(f"{member.name} is not a file inside the archive")
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with packed, target.open("wb") as file:
+                shutil.copyfileobj(packed, file)
 
 
 def _read(part: str, unpacked: Path, base: Path) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:

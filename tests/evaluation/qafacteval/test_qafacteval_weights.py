@@ -114,3 +114,19 @@ def test_a_truncated_archive_and_a_place_that_takes_no_folder(published, tmp_pat
         with pytest.raises(BridoError, match=f"{name} cannot be converted"):
             find_models(str(root))
         shutil.copy(published.folder / name, path)
+
+
+@pytest.mark.parametrize(
+    "entry", [{"name": "../evil"}, {"name": "/tmp/evil"}, {"name": "link", "type": tarfile.SYMTYPE}]
+)
+def test_an_archive_writes_only_files_and_only_into_its_folder(published, tmp_path, entry):
+    root = _copy(published, tmp_path / "models")
+    evil = tarfile.TarInfo()
+    evil.linkname = "../evil"
+    for field, value in entry.items():
+        setattr(evil, field, value)
+    with tarfile.open(root / "generation_model.tar.gz", "w:gz") as archive:
+        archive.addfile(evil, io.BytesIO())
+    with pytest.raises(BridoError, match=f"{entry['name']} is not a file inside"):
+        find_models(str(root))
+    assert not [path for path in root.rglob("*") if path.name == "evil"]
