@@ -19,11 +19,11 @@ from brido.settings.load import load_params
 from brido.settings.params import Params
 from brido.summarizer.usage import Usage, usage_of, write_model, write_usage
 from brido.tables import DECODED, read_columns
+from brido.text.words import word_count
 from brido.utils.atomic import atomic_folder, write_text
 from brido.utils.errors import run_command
 from brido.utils.progress import say
 from brido.utils.stored import json_text, read_json
-from brido.utils.text import word_count
 from stages import paths
 
 ROUGE = ("rouge", "r1")

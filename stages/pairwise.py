@@ -8,9 +8,9 @@ from brido.settings.params import Params
 from brido.tables import similarity_schema
 from brido.tables.fingerprint import content_hash
 from brido.tables.join import Part, SplitTables, num_candidates, parts_of, read_documents
+from brido.text.words import unseen_share, unseen_warning
 from brido.utils.errors import run_command
 from brido.utils.progress import say
-from brido.utils.text import unseen_share, unseen_warning
 from brido.vote.similarity import Comparer
 from brido.work.running import Splits
 from brido.work.shards import code_key, fingerprint

@@ -23,31 +23,32 @@ ARCHITECTURE = ROOT / "docs" / "architecture.md"
 # Every room, its job, and the rooms that it imports. A row names rows above it alone, so imports
 # run one way. `sections` are the files settings.py of all rooms and what they are made of.
 ROOMS = {
+    "text": ("words and sentences, control tokens, thoughts", ""),
     "utils": ("errors, files, progress, devices: what every room uses", ""),
     "sections": ("ROOM/settings.py and utils/sections.py: params.yaml as types", "utils"),
     "stats": ("bootstrap intervals over documents", "utils"),
     "tables": ("Parquet tables: schemas, reading, writing, the one walk by id", "utils"),
     "work": ("shards and workers: killed at any moment", "sections tables utils"),
-    "rouge": ("exact ROUGE of all pairs", "utils"),
+    "rouge": ("exact ROUGE of all pairs", "text utils"),
     "endpoint": ("an OpenAI-compatible server, paid once", "sections utils"),
     "world": ("the embedded world: articles whose every detail can be checked", ""),
-    "corpus": ("documents and references: world, hub, files", "sections tables utils world"),
+    "corpus": ("documents and references: world, hub, files", "sections tables text utils world"),
     "models": ("what a language model is: families, checkpoints, prompts", "sections utils"),
-    "vote": ("Eq. 2 and its signals", "rouge sections tables utils work"),
+    "vote": ("Eq. 2 and its signals", "rouge sections tables text utils work"),
     "checkers": ("does the source support a text?",
-                 "models sections tables utils work world"),
+                 "models sections tables text utils work world"),
     "search": ("token by token over logits", "models sections utils"),
     "likelihood": ("f(S) of candidates", "models utils"),
     "evaluation": ("metrics, each declared once",
-                   "checkers endpoint models sections tables utils work world"),
+                   "checkers endpoint models sections tables text utils work world"),
     "candidates": ("where the N texts of a document come from",
-                   "endpoint likelihood models search sections tables utils work"),
+                   "endpoint likelihood models search sections tables text utils work"),
     "rewards": ("the vote and metrics as rewards for other trainers",
                 "candidates evaluation rouge sections utils vote"),
     "summarizer": ("summaries of new documents, as a run decodes them",
-                   "candidates checkers models rouge search sections utils vote work"),
+                   "candidates checkers models rouge search sections text utils vote work"),
     "training": ("Eq. 1 and 3, batches, loop",
-                 "evaluation likelihood models search sections tables utils work"),
+                 "evaluation likelihood models search sections tables text utils work"),
     "settings": ("params.yaml, all sections together, read strictly",
                  "evaluation models sections utils"),
     "report": ("means, intervals, the verdict, the page",
@@ -58,8 +59,6 @@ COMMANDS = {"cli", "__main__"}
 # What every stage uses to read, write and speak. Results do not depend on it, so a changed error
 # message does not retrain a model: dvc.yaml leaves it out. Sections too: their values are params.
 PLUMBING = {"utils", "sections", "tables", "work", "settings"}
-NAMED_UTILS = ("control_tokens.py", "text.py", "thoughts.py")
-RESULTS_DEPEND_ON = {ROOT / "brido" / "utils" / name for name in NAMED_UTILS}
 
 
 def modules(folder: Path) -> list[Path]:
@@ -179,7 +178,6 @@ def reached_files(stage: str) -> set[Path]:
         path = waiting.pop()
         inside = path.is_relative_to(ROOT / "brido")
         plumbing = inside and room(path) in PLUMBING | {"__init__"}
-        plumbing = plumbing and path not in RESULTS_DEPEND_ON
         if path not in seen and not plumbing:
             seen.add(path)
             waiting += [file for name in imports(path, types=False) if (file := file_of(name))]

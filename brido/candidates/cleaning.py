@@ -12,11 +12,11 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from brido.text.control_tokens import without_end_tokens
+from brido.text.thoughts import without_thoughts
 from brido.utils.arguments import CLEANING_RULES as RULES
 from brido.utils.arguments import CleaningRule as Rule
-from brido.utils.control_tokens import without_end_tokens
 from brido.utils.rows import is_blank
-from brido.utils.thoughts import without_thoughts
 
 
 class Cleaned(NamedTuple):

@@ -18,7 +18,7 @@ from brido.endpoint import AskedModel, Client
 from brido.endpoint.settings import EndpointRuntime, runtime_problems
 from brido.models.chats import messages
 from brido.models.settings import ReadingSettings
-from brido.utils.control_tokens import break_control_tokens
+from brido.text.control_tokens import break_control_tokens
 from brido.utils.errors import BridoError
 from brido.utils.paths import user_path
 from brido.utils.progress import Progress, say

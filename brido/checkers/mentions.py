@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from brido.checkers.numbers import is_known, known_numbers, numbers_of
-from brido.utils.text import UNSEEN, composed, split_sentences, without_unseen
+from brido.text.words import UNSEEN, composed, split_sentences, without_unseen
 from brido.world import reading
 
 

@@ -27,6 +27,7 @@ from transformers import (
 )
 
 from brido.models.loading import SMALLEST_SHARE, pretrained, whole
+from brido.text.words import split_sentences
 from brido.utils.device import (
     computing_device,
     inference_dtype,
@@ -38,7 +39,6 @@ from brido.utils.hub_errors import hub_errors
 from brido.utils.paths import user_path
 from brido.utils.progress import MakeProgress, Progress, quiet
 from brido.utils.store import ResultStore
-from brido.utils.text import split_sentences
 from brido.work.batches import plan_batches
 from brido.work.shards import content_hash
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from text_to_num import find_numbers
 
-from brido.utils.text import composed
+from brido.text.words import composed
 
 
 class Number(NamedTuple):

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from brido.checkers.mentions import capitalised_spans, placeholders, speakers_of
 from brido.checkers.numbers import known_numbers, numbers_of
-from brido.utils.text import split_sentences
+from brido.text.words import split_sentences
 
 # The kinds of errors, in the order of a table.
 KINDS = ("swapped names", "changed number", "invented name", "cut sentence", "other summary")

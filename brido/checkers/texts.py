@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from brido.checkers.mentions import mentions_of, world_mentions
 from brido.checkers.settings import DOUBT, MiniCheckSupport, SupportSettings
 from brido.checkers.wholeness import copied_share, is_whole
-from brido.utils.text import word_count
+from brido.text.words import word_count
 from brido.work.folder import answers_file
 from brido.work.settings import RuntimeSettings
 

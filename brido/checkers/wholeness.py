@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 from brido.checkers.mentions import FUNCTION_WORDS, capitalised_spans
-from brido.utils.text import CLOSERS, ENDS, split_sentences, word_count, words
+from brido.text.words import CLOSERS, ENDS, split_sentences, word_count, words
 from brido.world import reading
 
 # A text has at least half and at most twice as many words as its reference.

@@ -20,12 +20,12 @@ from brido.cli.shared import (
 )
 from brido.rouge import similarity_matrix
 from brido.rouge.pairwise import Combination, Tokenizer
+from brido.text.words import one_sentence_a_line, unseen_share, unseen_warning
 from brido.utils.arguments import as_alpha
 from brido.utils.errors import quoted
 from brido.utils.outputs import check_output, json_line, output_text
 from brido.utils.progress import say
 from brido.utils.rows import is_blank, texts_problem
-from brido.utils.text import one_sentence_a_line, unseen_share, unseen_warning
 from brido.vote.consensus import consensus_scores, ranking
 
 

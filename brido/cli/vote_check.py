@@ -14,8 +14,8 @@ from brido.cli.rows import good_rows
 from brido.cli.score import candidates_problem, comparison_options, score_row
 from brido.cli.shared import max_bad_option
 from brido.rouge.pairwise import Combination, Tokenizer
+from brido.text.words import word_count
 from brido.utils.rows import is_number
-from brido.utils.text import word_count
 from brido.vote.check import pair_accuracy
 from brido.vote.consensus import ranking
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from brido.corpus.settings import FilesSettings, HubSettings
+from brido.text.words import clean, clean_lines
 from brido.utils.errors import quoted, short, some
 from brido.utils.rows import Ids, LeftOut, id_text, is_blank, is_missing, kind
-from brido.utils.text import clean, clean_lines
 
 SPLITS = ("train", "validation", "test")
 # Values that a program wrote as texts: a list, bytes, an object of JSON or Python.

@@ -16,11 +16,11 @@ from typing import Any
 from brido.corpus.checks import SPLITS, WRITTEN, RawRow, Unlabelled, lacking, raw_row, row_fault
 from brido.corpus.settings import FilesSettings
 from brido.tables import CORPUS
+from brido.text.words import clean
 from brido.utils.errors import BridoError, quoted
 from brido.utils.files import Row, columns_of, first_rows, read_rows
 from brido.utils.paths import user_path
 from brido.utils.rows import id_text, is_missing
-from brido.utils.text import clean
 
 _KEY = "data.files"
 

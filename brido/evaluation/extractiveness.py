@@ -10,9 +10,9 @@ from typing import Any
 from pydantic import Field
 
 from brido.evaluation import Column, Evaluation, Inputs, Metric, by_document, share
+from brido.text.words import word_count, words
 from brido.utils.progress import MakeProgress
 from brido.utils.sections import Positive, Section
-from brido.utils.text import word_count, words
 
 # Neither length nor copying has a better direction: they are shown so that a reader can see when
 # another metric improved merely because summaries got shorter or more extractive.

@@ -6,8 +6,8 @@ from typing import Any
 from brido.checkers.settings import DOUBT, MiniCheckModel
 from brido.checkers.wholeness import is_whole
 from brido.evaluation import Evaluation, Inputs, Metric, Support, share
+from brido.text.words import SPLITTER
 from brido.utils.progress import MakeProgress
-from brido.utils.text import SPLITTER
 from brido.work.settings import RuntimeSettings
 
 

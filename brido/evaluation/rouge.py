@@ -7,14 +7,14 @@ from unicodedata import unidata_version
 from pydantic import Field
 
 from brido.evaluation import Evaluation, Inputs, Metric, by_document, points
-from brido.utils.progress import MakeProgress
-from brido.utils.sections import Section
-from brido.utils.text import (
+from brido.text.words import (
     SPLITTER,
     SPLITTER_OF_SCRIPTS,
     UnicodeTokenizer,
     one_sentence_a_line,
 )
+from brido.utils.progress import MakeProgress
+from brido.utils.sections import Section
 
 MEASURES = {"r1": "rouge1", "r2": "rouge2", "rl": "rougeL", "rlsum": "rougeLsum"}
 

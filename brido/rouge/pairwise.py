@@ -42,9 +42,9 @@ def rouge_matrix(
 
     Every number equals rouge_score 0.1.2's `score(target, prediction)` with the same use_stemmer,
     which is False there unless asked for. Measures: rouge1, rouge2, rougeL, rougeLsum (sentences
-    are parted by newlines: `brido.utils.text.one_sentence_a_line`). `value`: fmeasure, precision or
+    are parted by newlines: `brido.text.words.one_sentence_a_line`). `value`: fmeasure, precision or
     recall. A text without tokens scores 0. `tokenizer`: rouge_score's own, which knows a-z and 0-9,
-    or unicode, which reads every script (`brido.utils.text.UnicodeTokenizer`).
+    or unicode, which reads every script (`brido.text.words.UnicodeTokenizer`).
 
     Raises:
         ArgumentError: an unknown measure or value, one text in place of a list, or a text that is
@@ -89,7 +89,7 @@ def similarity_matrix(
 
     Row = prediction (the candidate judged), column = target; the diagonal is 0. `harmonic_r1_r2`
     (XSum) is 2 R1 R2 / (R1 + R2), 0 where both are 0; `mean_r1_r2_rlsum` (CNN/DM) the mean of
-    three, sentences parted by newlines (`brido.utils.text.one_sentence_a_line` does it as the
+    three, sentences parted by newlines (`brido.text.words.one_sentence_a_line` does it as the
     commands do). Without a reference give "": its column is 0 then, so leave alpha at 0. Computed
     in float64 and rounded once. mean_f_precision is the mean of R by F-measures and by precisions.
     `tokenizer`: see rouge_matrix; pltrdy has its own.

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from brido.utils.text import words as words_of_any_script
+from brido.text.words import words as words_of_any_script
 
 _WORD = set(b"abcdefghijklmnopqrstuvwxyz0123456789")
 _OTHERS_TO_SPACES = bytes(code if code in _WORD else ord(" ") for code in range(256))
@@ -73,7 +73,7 @@ def words_of(line: str) -> list[str]:
 def read(texts: Sequence[str], use_stemmer: bool, any_script: bool) -> Tokens:
     """The Tokens of texts, a line for each that newlines part.
 
-    any_script: words of every script (`brido.utils.text.words`), of which those of ASCII are
+    any_script: words of every script (`brido.text.words.words`), of which those of ASCII are
     stemmed; else rouge_score's.
     """
     return number_words(

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brido.rouge import similarity_matrix
+from brido.text.words import seeing_tokenizer
 from brido.utils.rows import is_blank
-from brido.utils.text import seeing_tokenizer
 from brido.vote.consensus import eligible_scores, ranking
 
 

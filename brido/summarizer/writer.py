@@ -14,9 +14,9 @@ from brido.search.settings import GuidanceSettings
 from brido.summarizer.checked import Checking, SummaryCheck
 from brido.summarizer.election import elect
 from brido.summarizer.summary import Summary
+from brido.text.words import clean_lines
 from brido.utils.errors import ArgumentError, BridoError
 from brido.utils.rows import is_blank
-from brido.utils.text import clean_lines
 from brido.work.worker import Result
 
 

@@ -13,8 +13,8 @@ from brido.models.language_model import LanguageModel
 from brido.search import SearchSettings, beam_search
 from brido.search.own_search import own_search
 from brido.tables import CORPUS, read_rows
+from brido.text.words import seeing_tokenizer
 from brido.training.contrastive import ContrastiveTask
-from brido.utils.text import seeing_tokenizer
 
 
 @dataclass

@@ -16,8 +16,8 @@ from brido.rouge import similarity_batch, similarity_matrix
 from brido.rouge.pairwise import Combination
 from brido.tables import similarity_schema
 from brido.tables.join import Part, SplitTables, read_documents
+from brido.text.words import one_sentence_a_line, split_sentences
 from brido.utils.errors import BridoError, quoted
-from brido.utils.text import one_sentence_a_line, split_sentences
 from brido.vote.settings import OWN, SIMILARITIES, PairwiseSettings
 from brido.work.worker import Advance, Result
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brido.candidates.cleaning import RULES, STEPS, clean
-from brido.utils.thoughts import without_thoughts
+from brido.text.thoughts import without_thoughts
 
 TEXT = "The cat sat on the mat, and the dog did not."
 # What a model writes around TEXT, and the rules that take it off.

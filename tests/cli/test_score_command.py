@@ -8,9 +8,9 @@ from rouge_score.rouge_scorer import RougeScorer
 from standard_input import stdin
 
 from brido.cli.score import command, score_row
+from brido.text.words import one_sentence_a_line
 from brido.utils.commands import invoke
 from brido.utils.errors import BridoError
-from brido.utils.text import one_sentence_a_line
 
 RECORD = {
     "id": 7,

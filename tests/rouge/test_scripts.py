@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 
 from brido.rouge import rouge_matrix
-from brido.utils.text import (
+from brido.text.words import (
     UnicodeTokenizer,
     words,
 )

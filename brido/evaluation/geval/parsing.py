@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from brido.evaluation.geval.criteria import SCALES
-from brido.utils.control_tokens import without_end_tokens
-from brido.utils.thoughts import without_thoughts
+from brido.text.control_tokens import without_end_tokens
+from brido.text.thoughts import without_thoughts
 
 _QUOTES = str.maketrans({**dict.fromkeys("“”„‟«»＂", '"'), "\u00a0": " ", "：": ":"})
 # A longer line holds more than a criterion and its mark.

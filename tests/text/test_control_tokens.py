@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brido.utils.control_tokens import break_control_tokens
+from brido.text.control_tokens import break_control_tokens
 
 KNOWN = [
     "<|im_end|>", "<|im_start|>", "<|eot_id|>", "<|start_header_id|>", "<|begin_of_text|>",

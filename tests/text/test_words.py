@@ -2,13 +2,13 @@
 
 import pytest
 
-from brido.utils.rows import is_blank
-from brido.utils.text import (
+from brido.text.words import (
     clean,
     one_sentence_a_line,
     split_sentences,
     word_count,
 )
+from brido.utils.rows import is_blank
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def without_end_tokens(text: str) -> str:
     """A text without the control tokens that stand at its beginning and at its end.
 
     A server that does not know a model's tokens leaves them in its answers. Marks of thoughts
-    stay: `brido.utils.thoughts` takes thoughts off.
+    stay: `brido.text.thoughts` takes thoughts off.
 
     Example:
         >>> without_end_tokens("<|im_start|>assistant\\nA cat sat.</s></s>")
