@@ -13,7 +13,7 @@ from typing import Any
 from brido.candidates.cleaning import clean
 from brido.rouge import similarity_matrix
 from brido.rouge.pairwise import Tokenizer
-from brido.utils.arguments import CLEANING_RULES, CleaningRule
+from brido.utils.arguments import CLEANING_RULES, CleaningRule, check_choices
 from brido.utils.errors import ArgumentError
 from brido.vote.consensus import consensus_scores
 from brido.vote.signals import shuffled_scores
@@ -44,6 +44,11 @@ class ConsensusReward:
     rules: tuple[CleaningRule, ...] = CLEANING_RULES
     end_tokens: tuple[int, ...] | None = None
     tokenizer: Tokenizer = "rouge_score"
+
+    def __post_init__(self) -> None:
+        """Raise ArgumentError for a rule that there is not."""
+        for rule in self.rules:
+            check_choices({"rule": (rule, CLEANING_RULES)})
 
     @property
     def __name__(self) -> str:
@@ -101,7 +106,6 @@ class MetricReward:
     ) -> None:
         """measured: METRIC.COLUMN; settings: the metric's own section. BridoError: unknown."""
         from brido.evaluation.registry import find_metric
-        from brido.utils.arguments import check_choices
 
         name, _, self.column = measured.partition(".")
         self.metric, self.settings, self.end_tokens = find_metric(name), settings, end_tokens
@@ -114,9 +118,15 @@ class MetricReward:
         self, prompts: Sequence[Any], completions: Sequence[Any], completion_ids: Ids = None,
         **columns: Any,
     ) -> list[float | None]:  # fmt: skip
-        """The reward of each completion, in their order; `columns` are those of the data set."""
+        """The reward of each completion, in their order; `columns` are those of the data set.
+
+        ArgumentError: the data set has no column `document`.
+        """
         from brido.evaluation import Inputs
         from brido.work.settings import RuntimeSettings
+
+        if "document" not in columns:
+            raise ArgumentError(f"{self.__name__} needs a column `document` in the data set")
 
         texts = _voting(completions, completion_ids, CLEANING_RULES, self.end_tokens)
         told = columns.get("reference") or [[]] * len(texts)

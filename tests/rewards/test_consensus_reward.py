@@ -60,6 +60,8 @@ def test_what_did_not_end_has_no_reward():
     assert reward(["p"] * 5, texts, ids) == [kept[0], kept[1], None, kept[2], None]
     with pytest.raises(ValueError, match="end_tokens need completion_ids"):
         reward(["p"] * 5, texts)
+    with pytest.raises(ValueError, match="unknown rule 'typo'"):
+        ConsensusReward(rules=("typo",))
     # Without end tokens it cannot be known; without tokens they would count for nothing.
     assert consensus_reward(["p"] * 5, texts, ids) == voted(texts)
 

@@ -84,6 +84,12 @@ def test_numbers_that_cannot_be_printed_name_the_stage_that_makes_them(finished,
         report.show()
 
 
+def test_a_verdict_that_cannot_be_printed_names_the_stage_that_makes_it(finished):
+    paths.CHOICE.write_text(json.dumps(kept(paths.CHOICE) | {"table": [1]}))
+    with pytest.raises(BridoError, match=r"choice\.json is damaged .*dvc repro -sf choose"):
+        report.show()
+
+
 def test_the_page_holds_a_seeded_sample_with_the_marks_of_the_metric(read):
     data = synthetic_run.page_data(report.PAGE)
     assert len(data["documents"]) == 5
