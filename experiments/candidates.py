@@ -41,11 +41,10 @@ def _share(scores: np.ndarray, marks: np.ndarray, lengths: np.ndarray, tolerance
 
     marks: more is worse.
     """
-    arrays = (scores, marks, lengths)
     drawn = np.random.default_rng(0).integers(len(scores), size=(SAMPLES, len(scores)))
-    shares = [pair_accuracy(*(array[own] for array in arrays), tolerance)[0] for own in drawn]
+    shares = [pair_accuracy(scores[own], marks[own], lengths[own], tolerance)[0] for own in drawn]
     low, high = np.nanpercentile(shares, [2.5, 97.5])
-    share, _ = pair_accuracy(*arrays, tolerance)
+    share, _ = pair_accuracy(scores, marks, lengths, tolerance)
     return f"{100 * share:.1f} [{100 * low:.1f}, {100 * high:.1f}]"
 
 

@@ -11,17 +11,11 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t
 
-from experiments.rows import by_run, marked, row_of
+from experiments.rows import by_run, marked
 
 FEWEST = 3
 Record = dict[str, str]
 Pairs = Sequence[tuple[Any, Any]]
-
-
-def pairs(rows: pd.DataFrame, first: str, second: str) -> Pairs:
-    """The rows of two systems on test documents, for each run that has both."""
-    both = [(row_of(own, first), row_of(own, second)) for _, own in by_run(rows)]
-    return [(one, other) for one, other in both if one is not None and other is not None]
 
 
 def gaps(both: Pairs, mark: str = "good") -> list[float]:
@@ -66,17 +60,19 @@ def markdown(records: Iterable[Mapping[str, Any]]) -> str:
 
 def systems_table(rows: pd.DataFrame) -> str:
     """A row for each system of one setting: means over runs on test documents."""
+    runs = by_run(rows).values()
     names = [name for name in rows.system.unique() if name not in ("base", "reference")]
-    return markdown(_system(rows, name) for name in ["base", *names])
 
+    def record(name: str) -> Record:
+        own = [run[name] for run in runs if name in run]
+        found = {"system": name, "runs": f"{len(own)}"}
+        for mark in ("good", "unsupported", "whole"):
+            found[mark] = f"{100 * np.mean([share(row, mark) for row in own]):.1f}"
+        for other in ("base", "control"):
+            both = [(run[name], run[other]) for run in runs if name in run and other in run]
+            found[f"good - {other}"] = "" if name == other else points(gaps(both))
+        for label, column in (("ROUGE-1", "r1"), ("words", "words")):
+            found[label] = f"{np.mean([getattr(row, column) for row in own]):.1f}"
+        return found
 
-def _system(rows: pd.DataFrame, name: str) -> Record:
-    own = [pair[0] for pair in pairs(rows, name, name)]
-    found = {"system": name, "runs": f"{len(own)}"}
-    for mark in ("good", "unsupported", "whole"):
-        found[mark] = f"{100 * np.mean([share(row, mark) for row in own]):.1f}"
-    for other in ("base", "control"):
-        found[f"good - {other}"] = "" if name == other else points(gaps(pairs(rows, name, other)))
-    for label, column in (("ROUGE-1", "r1"), ("words", "words")):
-        found[label] = f"{np.mean([getattr(row, column) for row in own]):.1f}"
-    return found
+    return markdown(map(record, ["base", *names]))

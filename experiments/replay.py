@@ -17,7 +17,7 @@ from brido.report.choice import Compared, choose
 from brido.report.settings import ChoiceSettings
 from experiments.numbers import Pairs, gaps, share
 from experiments.plan import PLANS, read_plan
-from experiments.rows import PLANNED, by_run, marked, read_planned, row_of
+from experiments.rows import PLANNED, by_run, marked, read_planned
 
 # The systems that the presets had when the rows of these plans came: those of `make repro`; and
 # smollm2's until 27 November 2026, when guided and brio were added to it.
@@ -30,15 +30,15 @@ WIDER = (*SMOLLM2, "brio", "guided")
 class Options:
     """A run: base first, then the other systems that have both splits, each by split.
 
-    reference_words: the mean length of the references of test documents, because no row has that of
-    validation documents. None without references.
+    reference: people's own summaries of test documents, because no row has those of validation
+    documents; None without references.
     """
 
     setting: str
     seed: int
     validation: dict[str, Any]
     test: dict[str, Any]
-    reference_words: float | None
+    reference: Any
 
 
 # A rule: the system that it keeps of a run; None where the run lacks it.
@@ -61,7 +61,8 @@ def kept_by(
             for name, row in run.validation.items()
             if name == "base" or among is None or name in among
         ]
-        return choose(systems, ChoiceSettings(**keys), False, run.reference_words).chosen
+        words = None if run.reference is None else run.reference.words
+        return choose(systems, ChoiceSettings(**keys), False, words).chosen
 
     return kept
 
@@ -96,22 +97,17 @@ def compared(row: Any, documents: int | None) -> Compared:
 
 def options(rows: pd.DataFrame) -> list[Options]:
     """The runs of a table in which base and another system can be chosen."""
-    runs = []
-    for (setting, seed), own in by_run(rows):
-        there = set(own.system) - {"base", "reference", "elected"}
-        order = systems_in_order().get(setting, [])
+    runs, before = [], by_run(rows, "validation")
+    for (setting, seed), test in by_run(rows).items():
+        validation = before.get((setting, seed), {})
+        there = (test.keys() & validation.keys()) - {"reference", "elected"}
         # Of equals the choice keeps the first. Systems that have left the plan come last.
-        names = ["base", *[name for name in order if name in there], *sorted(there - {*order})]
-        both = {
-            name: [row_of(own, name, split) for split in ("validation", "test")] for name in names
-        }
-        both = {name: pair for name, pair in both.items() if not any(row is None for row in pair)}
-        if len(both) < 2 or any(np.isnan(share(row, "good")) for row in both["base"]):
-            continue
-        validation, test = ({name: pair[split] for name, pair in both.items()} for split in (0, 1))
-        references = row_of(own, "reference")
-        words = None if references is None else references.words
-        runs.append(Options(setting, seed, validation, test, words))
+        order = ["base", *systems_in_order().get(setting, [])]
+        names = [name for name in order if name in there] + sorted(there - {*order})
+        first, second = ({name: split[name] for name in names} for split in (validation, test))
+        measured = [share(one["base"], "good") for one in (validation, test)]
+        if len(names) > 1 and not np.isnan(measured).any():
+            runs.append(Options(setting, seed, first, second, test.get("reference")))
     return runs
 
 

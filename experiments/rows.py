@@ -10,7 +10,6 @@ good, plus 2 if it is whole, plus 1 if it says something unsupported; 8 and 9 in
 where wholeness was not measured.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -44,7 +43,6 @@ SETTINGS = (
 )
 # The settings of the embedded world: five of a small model, two of SmolLM2.
 WORLD = SETTINGS[:7]
-RUN = ["setting", "seed"]
 # Where the means other than words stand: metric and column.
 _MEASURED = {
     "r1": ("rouge", "r1"), "r2": ("rouge", "r2"), "details": ("mentions", "details"),
@@ -52,7 +50,7 @@ _MEASURED = {
     **{name: ("mentions", name) for name in ("names", "numbers", "dates", "planted", "other")},
 }  # fmt: skip
 MEANS = ["words", *_MEASURED]
-COLUMNS = [*RUN, "system", "split", *MEANS, "marks"]
+COLUMNS = ["setting", "seed", "system", "split", *MEANS, "marks"]
 # What a share of documents can be asked of: its place in the digit.
 BITS = {"unsupported": 1, "whole": 2, "good": 4}
 UNKNOWN = 8
@@ -64,14 +62,15 @@ def read_rows(path: Path) -> pd.DataFrame:
     """Read the rows of a file; none if there is no such file."""
     if not path.is_file():
         return make_rows([])
-    return make_rows(pd.read_csv(path, dtype=str, keep_default_na=False).to_dict("records"))
+    # A system may be called "null".
+    kept = {"dtype": {"marks": str}, "keep_default_na": False, "na_values": [""]}
+    return make_rows(pd.read_csv(path, **kept))
 
 
 @cache
 def read_planned() -> pd.DataFrame:
     """Read the rows of all planned studies, once."""
-    tables = [read_rows(EVIDENCE / f"{name}.csv") for name in PLANNED]
-    return pd.concat([table for table in tables if len(table)], ignore_index=True)
+    return pd.concat([read_rows(EVIDENCE / f"{name}.csv") for name in PLANNED], ignore_index=True)
 
 
 def planned_settings() -> list[str]:
@@ -80,20 +79,10 @@ def planned_settings() -> list[str]:
     return [name for name in SETTINGS if name in there]
 
 
-def renewed(rows: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:
-    """Rows with those of one run, `own`, instead of older ones of that run."""
-    setting, seed = own[RUN].iloc[0]
-    others = rows[(rows.setting != setting) | (rows.seed != seed)]
-    both = pd.concat([others, own]) if len(others) else own
-    return both.sort_values(RUN, kind="stable")
-
-
-def make_rows(records: Sequence[Mapping[Any, Any]]) -> pd.DataFrame:
-    """Make a table of rows."""
-    frame = pd.DataFrame([dict(record) for record in records], None, COLUMNS)
-    for name in MEANS:
-        frame[name] = pd.to_numeric(frame[name], errors="coerce")
-    return frame.astype({"seed": int, **dict.fromkeys(MEANS, float)})
+def make_rows(records: Sequence[Mapping[str, Any]] | pd.DataFrame) -> pd.DataFrame:
+    """Make a table of rows; what a record lacks was not measured."""
+    rows = pd.DataFrame(records, columns=COLUMNS)
+    return rows.astype({"seed": int, **dict.fromkeys(MEANS, float)})
 
 
 def write_rows(path: Path, rows: pd.DataFrame) -> None:
@@ -101,15 +90,12 @@ def write_rows(path: Path, rows: pd.DataFrame) -> None:
     write_text(path, rows.round(dict.fromkeys(MEANS, 4)).to_csv(index=False))
 
 
-def by_run(rows: pd.DataFrame) -> list[tuple[tuple[str, int], pd.DataFrame]]:
-    """The rows of each run, in the order of the table."""
-    return list(rows.groupby(RUN, sort=False))
-
-
-def row_of(rows: pd.DataFrame, system: str, split: str = "test") -> Any:
-    """A system's row among those of one run; None if it was not measured."""
-    own = rows[(rows.system == system) & (rows.split == split)]
-    return next(own.itertuples(), None)
+def by_run(rows: pd.DataFrame, split: str = "test") -> dict[tuple[str, int], dict[str, Any]]:
+    """The row of each system on a split, by run (setting and seed), in the order of the table."""
+    runs: dict[tuple[str, int], dict[str, Any]] = {}
+    for row in rows[rows.split == split].itertuples():
+        runs.setdefault((row.setting, row.seed), {})[row.system] = row
+    return runs
 
 
 def marked(row: Any, mark: str) -> NDArray[np.float64]:
@@ -163,13 +149,3 @@ def _marks(scores: Scores) -> str:
     known = ~np.isnan(whole)
     marks = digits + 2 * np.nan_to_num(whole) + 4 * np.nan_to_num(good)
     return "".join(f"{int(value)}" for value in np.where(known, marks, digits + UNKNOWN))
-
-
-def write_settings(path: Path, settings: Mapping[str, Mapping[str, Any]]) -> None:
-    """Write which values of params.yaml each setting was measured under, by dotted key."""
-    write_text(path, json.dumps(settings, indent=0) + "\n")
-
-
-def read_settings(path: Path) -> dict[str, dict[str, Any]]:
-    """Read what `write_settings` wrote; empty if there is no such file."""
-    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}

@@ -4,6 +4,7 @@ Each run is the pipeline in a folder of its own under build/studies, with a copy
 was made stays there: a study that was stopped goes on where it was, as `dvc repro` does.
 """
 
+import json
 import os
 import shutil
 import subprocess
@@ -11,8 +12,10 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
+from typing import Any
 
 import click
+import pandas as pd
 from ruamel.yaml import YAML
 
 from brido.utils.atomic import write_text
@@ -25,10 +28,7 @@ from experiments.rows import (
     by_run,
     collect,
     read_rows,
-    read_settings,
-    renewed,
     write_rows,
-    write_settings,
 )
 
 CODE = ("brido", "stages")
@@ -69,7 +69,7 @@ def command(path: Path, workers: int, show: bool) -> None:
 def run_plan(plan: StudyPlan, workers: int) -> None:
     """Run every run that has no rows; all failures are listed at the end."""
     check_settings(plan)
-    known = {place for place, _ in by_run(read_rows(plan.table))}
+    known = by_run(read_rows(plan.table))
     waiting = [run for run in plan.runs if (run.setting, run.seed) not in known]
     say(f"study: {len(plan.runs)} runs, {len(plan.runs) - len(waiting)} done already")
     failures = []
@@ -135,10 +135,17 @@ def repro(plan: StudyPlan, run: PlannedRun) -> tuple[int, float]:
 
 
 def keep(plan: StudyPlan, run: PlannedRun, folder: Path) -> None:
-    """Put a finished run's rows and settings into the plan's files, instead of older ones."""
-    rows = renewed(read_rows(plan.table), collect(folder, run.setting, run.seed))
-    write_settings(plan.recorded, read_settings(plan.recorded) | {run.setting: run.settings})
-    write_rows(plan.table, rows)
+    """Add a finished run's rows and settings to the plan's files."""
+    settings = read_settings(plan.recorded) | {run.setting: run.settings}
+    write_text(plan.recorded, json.dumps(settings, indent=0) + "\n")
+    kept, own = read_rows(plan.table), collect(folder, run.setting, run.seed)
+    rows = pd.concat([kept, own]) if len(kept) else own
+    write_rows(plan.table, rows.sort_values(["setting", "seed"], kind="stable"))
+
+
+def read_settings(path: Path) -> dict[str, dict[str, Any]]:
+    """Read which values of params.yaml each setting was measured under; empty without a file."""
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ python -m experiments.tables --write    # puts them into their pages
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from brido.utils.atomic import write_text
 from brido.utils.commands import invoke
 from brido.utils.errors import run_command
 from experiments.candidates import candidates
-from experiments.numbers import Pairs, Record, gaps, markdown, pairs, points, share
+from experiments.numbers import Pairs, Record, gaps, markdown, points, share
 from experiments.replay import (
     Options,
     Rule,
@@ -35,9 +36,7 @@ from experiments.rows import (
     WORLD,
     by_run,
     planned_settings,
-    read_planned,
     read_rows,
-    row_of,
 )
 
 PAGE = Path("docs/results.md")
@@ -65,12 +64,11 @@ def answers() -> Iterator[Record]:
     yield _answer("vote - base", world, always("vote"))
     yield _answer("vote - control", world, always("vote"), "control")
     yield _answer("vote - brio", world, always("vote"), "brio")
-    yield _answer(
-        "the same runs as below, at their own length", _length_runs(), kept_by(among=ORDERS)
-    )
-    equal = [_at_base_length(run) for run in _length_runs()]
-    yield _answer("at base's length: kept - base", equal, kept_by(among=ORDERS))
-    yield _answer("at base's length: kept - control", equal, kept_by(among=ORDERS), "control")
+    own, kept = options(read_rows(EVIDENCE / "length.csv")), kept_by(among=ORDERS)
+    yield _answer("the same runs as below, at their own length", own, kept)
+    equal = [_at_base_length(run) for run in own]
+    yield _answer("at base's length: kept - base", equal, kept)
+    yield _answer("at base's length: kept - control", equal, kept, "control")
 
 
 def _answer(question: str, runs: Sequence[Options], rule: Rule, other: str = "base") -> Record:
@@ -93,32 +91,25 @@ def regimes() -> Iterator[Record]:
     for setting in planned_settings():
         runs = [run for run in planned() if run.setting == setting]
         kept = pd.Series([by_menu(run) for run in runs]).value_counts()
-        rows = read_planned()[read_planned().setting == setting]
-        brio = pairs(rows, "vote", "brio")
+        brio = kept_pairs(runs, always("vote"), "brio")
+        references = [100 * share(run.reference, "unsupported") for run in runs]
         yield {
             "regime": setting,
             "runs": f"{len(runs)}",
             "good: base → kept / control": _ends(runs, lambda row: 100 * share(row, "good")),
             "kept - base": points(gains(runs, by_menu), bold=True),
             "kept - control": points(gains(runs, by_menu, "control"), bold=True),
-            "vote - control": points(gaps(pairs(rows, "vote", "control")), bold=True),
+            "vote - control": points(gains(runs, always("vote"), "control"), bold=True),
             "vote - brio": points(gaps(brio), bold=True),
             "its unsupported": points(gaps(brio, "unsupported"), bold=True),
             "its ROUGE-1": points([one.r1 - two.r1 for one, two in brio], bold=True),
             "unsupported": _ends(runs, lambda row: 100 * share(row, "unsupported")),
-            "of references": f"{np.mean([_of_references(run) for run in runs]):.1f}",
+            "of references": f"{np.mean(references):.1f}",
             "ROUGE-1": _ends(runs, lambda row: row.r1),
             "words": _ends(runs, lambda row: row.words),
             "kept": ", ".join(f"{name} {count}" for name, count in kept.items()),
             "all tried - base": points(gains(runs, by_default), bold=True),
         }
-
-
-def _of_references(run: Options) -> float:
-    """The per cent of people's own summaries that the rules call unsupported."""
-    rows = read_planned()
-    own = rows[(rows.setting == run.setting) & (rows.seed == run.seed)]
-    return 100 * share(row_of(own, "reference"), "unsupported")
 
 
 def _ends(runs: Sequence[Options], value: Callable[[Any], float]) -> str:
@@ -129,11 +120,6 @@ def _ends(runs: Sequence[Options], value: Callable[[Any], float]) -> str:
     return f"{before:.1f} → {kept:.1f} / {control:.1f}"
 
 
-def _length_runs() -> list[Options]:
-    rows = read_rows(EVIDENCE / "length.csv")
-    return options(rows.sort_values(["setting", "seed"], kind="stable"))
-
-
 def _at_base_length(run: Options) -> Options:
     """The run with each system as that variant of it whose length is nearest to base's."""
     words = run.validation["base"].words
@@ -142,38 +128,31 @@ def _at_base_length(run: Options) -> Options:
         own = [other for other in run.validation if other == name or other.startswith(f"{name}_")]
         return min(own, key=lambda other: abs(run.validation[other].words - words))
 
-    test = {name: run.test[nearest(name)] for name in run.test}
-    return Options(run.setting, run.seed, run.validation, test, run.reference_words)
+    return replace(run, test={name: run.test[nearest(name)] for name in run.test})
 
 
 def claims() -> Iterator[Record]:
     """What the paper says of systems and of alpha and eta, in its numbers, and the same here."""
     world = [run for run in planned() if run.setting in WORLD]
-    sweeps = _sweeps()
-    alphas = {"1": "alpha_1", "N - 1": "alpha_15", "inf": "brio"}
+    sweeps = by_run(read_rows(EVIDENCE / "paper_claims.csv"))
     here: dict[str, Pairs] = {
-        "references - base": [
-            (row_of(rows, "reference"), row_of(rows, "base"))
-            for _, rows in by_run(read_planned())
-            if rows.setting.iloc[0] in WORLD
-        ],
+        "references - base": [(run.reference, run.test["base"]) for run in world],
         "BRIO - base": kept_pairs(world, always("brio")),
         "vote - base": kept_pairs(world, always("vote")),
         "vote - BRIO": kept_pairs(world, always("vote"), "brio"),
-        **{
-            f"alpha {alpha} - alpha 0": [
-                (rows[name], rows["vote"]) for rows in sweeps.get("alpha, eta 1", {}).values()
-            ]
-            for alpha, name in alphas.items()
-        },
-        **{
-            f"eta {eta} - eta 1": [
-                (rows["vote"], sweeps["alpha, eta 1"][seed]["vote"])
-                for seed, rows in sweeps.get(f"eta {eta}", {}).items()
-            ]
-            for eta in ("0.1", "0.3", "3")
-        },
     }
+    for alpha, name in {"1": "alpha_1", "N - 1": "alpha_15", "inf": "brio"}.items():
+        here[f"alpha {alpha} - alpha 0"] = [
+            (run[name], run["vote"])
+            for (setting, _), run in sweeps.items()
+            if setting == "alpha, eta 1"
+        ]
+    for eta in ("0.1", "0.3", "3"):
+        here[f"eta {eta} - eta 1"] = [
+            (run["vote"], sweeps["alpha, eta 1", seed]["vote"])
+            for (setting, seed), run in sweeps.items()
+            if setting == f"eta {eta}"
+        ]
     for claim, numbers in read_yaml(PAPER).items():
         both = here[claim]
         yield (
@@ -186,15 +165,6 @@ def claims() -> Iterator[Record]:
                 "ROUGE-1": points([one.r1 - two.r1 for one, two in both if not np.isnan(one.r1)]),
             }
         )
-
-
-def _sweeps() -> dict[str, dict[int, dict[str, Any]]]:
-    """The rows of plan paper_claims on test documents: setting, seed, system."""
-    found: dict[str, dict[int, dict[str, Any]]] = {}
-    for (setting, seed), rows in by_run(read_rows(EVIDENCE / "paper_claims.csv")):
-        own = {name: row_of(rows, name) for name in rows.system.unique()}
-        found.setdefault(setting, {})[seed] = own
-    return found
 
 
 # By page: each table stands below `<!-- NAME -->`.

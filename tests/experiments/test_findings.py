@@ -58,9 +58,8 @@ def checking() -> dict[tuple[str, int], dict[str, float]]:
     exactly = {
         (run.setting, run.seed): replay.kept_by(among=ORDERS)(run) for run in replay.options(rows)
     }
-    for run, own in by_run(rows):
-        test = own[own.split == "test"].itertuples()
-        found[run] = {row.system: 100 * numbers.share(row, "good") for row in test}
+    for run, own in by_run(rows).items():
+        found[run] = {name: 100 * numbers.share(row, "good") for name, row in own.items()}
         found[run]["kept"] = found[run][KEPT[run]]
         found[run]["exactly"] = found[run][exactly[run]]
     return found

