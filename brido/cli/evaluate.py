@@ -16,7 +16,7 @@ from brido.cli.shared import Function, max_bad_option, output_options
 from brido.utils.errors import BridoError
 from brido.utils.outputs import STDOUT, check_output, json_line, output_text
 from brido.utils.progress import Progress, say
-from brido.utils.rows import Ids, id_text, is_blank, kind
+from brido.utils.rows import kind
 
 _SAMPLES, _CONFIDENCE = 1000, 0.95
 
@@ -120,33 +120,23 @@ def read_inputs(file: str, max_bad: float = 0.0) -> Any:
     Raises:
         BridoError: the file cannot be read, or more rows are bad than `max_bad` allows.
     """
-    from brido.corpus.checks import joined
+    from brido.corpus.checks import document_fault, joined
     from brido.evaluation import Inputs
 
-    ids = Ids()
-
-    def fault(row: dict[str, Any], number: int) -> str:
-        for key in ("document", "summary"):
-            if not isinstance(text := joined(row.get(key)), str):
-                return f"`{key}` is {kind(text)}, not a text"
-            # A blank summary has its numbers; of a blank document none would mean anything.
-            if key == "document" and is_blank(text):
-                return "`document` is blank"
+    def fault(row: dict[str, Any]) -> str:
+        # A blank summary has its numbers; of a blank document none would mean anything.
+        if not isinstance(summary := joined(row.get("summary")), str):
+            return f"`summary` is {kind(summary)}, not a text"
         if not all(isinstance(text, str) for text in _references(row)):
             return "`references` must be a list of texts, `reference` a text"
-        return ids.fault(row.get("id", number))
+        return document_fault("`document`", joined(row.get("document")))
 
-    with good_rows(file, fault, max_bad, "evaluate") as stream:
-        rows = [
-            (
-                id_text(row.get("id", number)) or "",
-                joined(row["document"]),
-                joined(row["summary"]),
-                _references(row),
-            )
-            for number, row in stream
+    with good_rows(file, fault, max_bad, "evaluate", named=True) as rows:
+        found = [
+            (row["id"], joined(row["document"]), joined(row["summary"]), _references(row))
+            for row in rows
         ]
-    return Inputs(*map(list, zip(*rows, strict=True)))
+    return Inputs(*map(list, zip(*found, strict=True)))
 
 
 def _references(row: dict[str, Any]) -> list[Any]:

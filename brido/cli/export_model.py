@@ -5,14 +5,12 @@ from pathlib import Path
 
 import click
 
-from brido.cli.shared import data_option
+from brido.cli.shared import DATA, chosen_system
 from brido.utils.atomic import atomic_folder
-from brido.utils.errors import BridoError, close_to
+from brido.utils.errors import BridoError
 from brido.utils.progress import say
-from brido.utils.stored import read_json
 
 CARD = Path("report/model_card.md")
-CHOICE = Path("metrics/choice.json")
 
 
 @click.command("export-model")
@@ -21,10 +19,10 @@ CHOICE = Path("metrics/choice.json")
     "-o",
     "--output",
     type=click.Path(path_type=Path),
-    help="A new folder. Default: DATA/export/model.",
+    default=DATA / "export" / "model",
+    help="A new folder.",
 )
-@data_option("The folder of the pipeline's tables.")
-def command(system: str | None, output: Path | None, data: Path) -> None:
+def command(system: str | None, output: Path) -> None:
     """Write the model of SYSTEM (default: the one that the run chose) into a new folder.
 
     The chosen one comes with its card as README.md, ready for a hub of models. The folder says how
@@ -34,57 +32,24 @@ def command(system: str | None, output: Path | None, data: Path) -> None:
     Example:
         brido export-model -o my/model
     """
-    folder = output or data / "export" / "model"
-    if folder.exists():
-        raise BridoError(f"--output must be a new folder, and {folder} is there already")
-    if system is None or system == chosen_system():
-        _export_chosen(data / "chosen", folder)
-    else:
-        _export_other(system, data, folder)
-
-
-def chosen_system() -> str | None:
-    """The system that metrics/choice.json says the run keeps; None without that file.
-
-    Raises:
-        BridoError: the file cannot be read.
-    """
-    if not CHOICE.is_file():
-        return None
-    chosen: str = read_json(CHOICE, "choose", chosen=str)["chosen"]
-    return chosen
-
-
-def _export_chosen(chosen: Path, folder: Path) -> None:
+    from brido.cli.project import CHOSEN, find_model
     from brido.report.card import weights_named, weights_of
-    from brido.summarizer.usage import tell_transformers
+    from brido.summarizer.usage import tell_transformers, write_model
 
-    if (chosen / "brido.json").is_file() and not (chosen / "config.json").is_file():
-        raise BridoError(f"a server writes the chosen system: {chosen} has no model to export")
-    weights = weights_of(chosen)
-    if not CARD.is_file() or weights_named(CARD.read_text(encoding="utf-8")) != weights:
-        raise BridoError(f"{CARD} does not describe {chosen}: make it with `dvc repro report`")
-    with atomic_folder(folder) as temporary:
-        # The stage's own output stays as DVC knows it.
-        shutil.copytree(chosen, temporary, dirs_exist_ok=True)
-        shutil.copyfile(CARD, temporary / "README.md")
+    if output.exists():
+        raise BridoError(f"--output must be a new folder, and {output} is there already")
+    model = find_model(None, None if system == chosen_system() else system)
+    if model.asker:
+        raise BridoError(f"a server writes {model.usage.system}: there is no model to export")
+    about = f"without a card: {CARD} is about the chosen system"
+    if model.folder == CHOSEN:
+        about = "with its card"
+        if not CARD.is_file() or weights_named(CARD.read_text("utf-8")) != weights_of(CHOSEN):
+            raise BridoError(f"{CARD} does not describe {CHOSEN}: make it with `dvc repro report`")
+    # The run's own folder stays as DVC knows it.
+    with atomic_folder(output) as temporary:
+        write_model(model.folder, temporary, model.usage)
+        if model.folder == CHOSEN:
+            shutil.copyfile(CARD, temporary / "README.md")
         tell_transformers(temporary)
-    say(f"export-model: {chosen} with its card to {folder}")
-
-
-def _export_other(system: str, data: Path, folder: Path) -> None:
-    from brido.settings.load import load_params
-    from brido.summarizer.usage import tell_transformers, usage_of, write_model
-
-    params = load_params()
-    if system not in params.choosable:
-        raise BridoError(f"no model here writes {system}{close_to(system, params.choosable)}")
-    if params.variant_of(system).endpoint:
-        raise BridoError(f"a server writes {system}: there is no model to export")
-    model = data / "checkpoints" / params.model_of(system)
-    if not model.is_dir():
-        raise BridoError(f"{model} is missing: make it with `dvc repro`")
-    with atomic_folder(folder) as temporary:
-        write_model(model, temporary, usage_of(model, **params.usage_of(system)))
-        tell_transformers(temporary)
-    say(f"export-model: {model}, without a card: {CARD} is about the chosen system, to {folder}")
+    say(f"export-model: {model.folder} to {output}, {about}")

@@ -2,9 +2,9 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from itertools import chain, pairwise
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +13,10 @@ import click
 from brido.cli.rows import good_rows
 from brido.cli.score import candidates_problem
 from brido.cli.shared import (
+    DATA,
     STDOUT_OR_FILE,
     choice_option,
-    data_option,
+    chosen_system,
     max_bad_option,
     output_options,
     prompt_option,
@@ -25,10 +26,11 @@ from brido.tables.documents import CandidateDocument
 from brido.utils.errors import BridoError, close_to
 from brido.utils.outputs import check_output, json_line, output_text
 from brido.utils.progress import say
-from brido.utils.rows import Ids, id_text, is_number
+from brido.utils.rows import is_number
 
-# Makes the prompt of a document.
-Asks = Callable[[str], str | list[dict[str, str]]]
+# The prompt of a document, a text or the messages of a chat, and what makes it.
+Asked = str | list[dict[str, str]]
+Asks = Callable[[str], Asked]
 # The prompt ends without a space and each answer starts with one, as tokenizers of decoder-only
 # models expect it: the space belongs to the token of the first word.
 PROMPT = "{{ document }}\\n\\nTL;DR:"
@@ -47,22 +49,13 @@ PROMPT = "{{ document }}\\n\\nTL;DR:"
     ["best-worst", "all"],
     "Pair the best candidate with the worst, or write every pair.",
 )
-@click.option(
-    "--min-gap",
-    type=click.FloatRange(0),
-    metavar="NUMBER",
-    default=0.0,
-    show_default=True,
-    help="Leave out pairs whose scores do not differ by more than this.",
-)
 @prompt_option("The prompt of a line; each answer then begins with a space.", PROMPT)
 @click.option("--chat", is_flag=True, help="Write messages of a chat instead of texts.")
-@data_option("Without FILE: the folder of the pipeline's tables.")
 @max_bad_option
 @output_options(STDOUT_OR_FILE)
 def command(
-    file: str | None, split: str, system: str | None, pairs: str, min_gap: float, prompt: str,
-    chat: bool, data: Path, max_bad: float, output: Path | None, force: bool,
+    file: str | None, split: str, system: str | None, pairs: str, prompt: str, chat: bool,
+    max_bad: float, output: Path | None, force: bool,
 ) -> None:  # fmt: skip
     """Write pairs of candidates for DPO and similar trainers: the better and the worse one.
 
@@ -81,17 +74,12 @@ def command(
     from brido.vote.preferences import pairs as pairs_of
 
     check_output(output, force)
-    pieces = prompt_pieces(prompt)
-    asks: Asks = lambda document: document.join(pieces)  # noqa: E731
-    if chat:
-        asks = lambda document: [{"role": "user", "content": document.join(pieces)}]  # noqa: E731
+    asks = _as_base() if chat and file is None else partial(_asked, prompt_pieces(prompt), chat)
+    documents = _of_run(split, system) if file is None else _of_file(file, max_bad)
     left_out, counts = Counter[str](), Counter[str]()
-    given = _of_file(file, max_bad) if file is not None else _of_run(data, split, system)
-    if chat and file is None:
-        asks = _as_base(data)
-    with given as documents, output_text(output) as text:
+    with output_text(output) as text:
         for item in documents:
-            ranks = pairs_of(item, pairs == "all", min_gap, left_out)
+            ranks = pairs_of(item, pairs == "all", left_out)
             rows = [_row(item, better, worse, asks) for better, worse in ranks]
             counts.update(pairs=len(rows), with_rows=bool(rows), without=not rows)
             text.writelines(map(json_line, rows))
@@ -102,14 +90,19 @@ def command(
         say(f"export-pairs: left out {times:,} {what}")
 
 
-def _as_base(data: Path) -> Asks:
+def _asked(pieces: Sequence[str], chat: bool, document: str) -> Asked:
+    text = document.join(pieces)
+    return [{"role": "user", "content": text}] if chat else text
+
+
+def _as_base() -> Asks:
     """What makes the messages that base gets for a document."""
     from brido.models.chats import messages
     from brido.models.checkpoint import load_tokenizer
     from brido.models.prompt import Prompt
     from brido.settings.load import load_params
 
-    folder = data / "checkpoints" / "base"
+    folder = DATA / "checkpoints" / "base"
     if not (folder / "tokenizer_config.json").is_file():
         raise BridoError(
             f"--chat: {folder} has no tokenizer: make it with `dvc repro checkpoint@base`, or "
@@ -148,29 +141,20 @@ def _row(item: CandidateDocument, better: int, worse: int, asks: Asks) -> dict[s
     }
 
 
-@contextmanager
-def _of_file(file: str, max_bad: float) -> Iterator[Iterable[CandidateDocument]]:
-    """A block with the documents of a file."""
-    ids = Ids()
-
-    def fault(row: dict[str, Any], number: int) -> str:
-        return scored_problem(row) or ids.fault(row.get("id", number))
-
-    with good_rows(file, fault, max_bad, "export-pairs") as rows:
-        yield (_scored(row, number) for number, row in rows)
-
-
-def _scored(row: dict[str, Any], number: int) -> CandidateDocument:
-    sources, size = row.get("sources"), len(row["candidates"])
-    known = isinstance(sources, list) and len(sources) == size
-    return CandidateDocument(
-        id_text(row.get("id", number)) or "",
-        row["document"],
-        candidates=row["candidates"],
-        scores=[math.nan if score is None else float(score) for score in row["scores"]],
-        order=row["order"],
-        sources=sources if sources and known else [None] * size,
-    )
+def _of_file(file: str, max_bad: float) -> Iterator[CandidateDocument]:
+    """The documents of a file."""
+    with good_rows(file, scored_problem, max_bad, "export-pairs", named=True) as rows:
+        for row in rows:
+            sources, size = row.get("sources"), len(row["candidates"])
+            known = isinstance(sources, list) and len(sources) == size
+            yield CandidateDocument(
+                row["id"],
+                row["document"],
+                candidates=row["candidates"],
+                scores=[math.nan if score is None else float(score) for score in row["scores"]],
+                order=row["order"],
+                sources=sources if sources and known else [None] * size,
+            )
 
 
 def scored_problem(row: dict[str, Any]) -> str:
@@ -192,39 +176,36 @@ def scored_problem(row: dict[str, Any]) -> str:
     return f"`scores` must be {size} numbers and `order` their indices: `brido score` writes both"
 
 
-@contextmanager
-def _of_run(data: Path, split: str, system: str | None) -> Iterator[Iterable[CandidateDocument]]:
-    """A block with the documents of this project's run."""
+def _of_run(split: str, system: str | None) -> Iterator[CandidateDocument]:
+    """The documents of this project's run."""
     from brido.tables import read_metadata
     from brido.tables.join import SplitTables, read_documents
 
-    tables = SplitTables.at(data, split, tuned=scored_system(data, system))
+    tables = SplitTables.at(DATA, split, tuned=scored_system(system))
     assert tables.scores is not None
     if read_metadata(tables.scores, "score", scoring=dict).get("scoring", {}).get("shuffle"):
         say("export-pairs: warning: these scores are shuffled (scoring.shuffle: true, the control)")
     columns = ["document", "candidates", "sources", "scores", "order"]
-    yield chain.from_iterable(read_documents(tables, columns))
+    for documents in read_documents(tables, columns):
+        yield from documents
 
 
-def scored_system(data: Path, named: str | None) -> str:
+def scored_system(named: str | None) -> str:
     """The system whose scores are exported: the named one, or the chosen one.
 
     Raises:
         BridoError: it has no scores, or none is named where several could be meant.
     """
-    from brido.cli.export_model import chosen_system
-
-    known = sorted(path.name for path in (data / "scores").glob("*") if path.is_dir())
+    known = sorted(path.name for path in (DATA / "scores").glob("*") if path.is_dir())
     if not known:
         raise BridoError(
-            f"{data} has no scores: make them with `dvc repro score`, or name a FILE that `brido "
+            f"{DATA} has no scores: make them with `dvc repro score`, or name a FILE that `brido "
             "score` wrote"
         )
     if named is None and len(known) == 1:
         return known[0]
-    wanted = named or chosen_system()
-    if wanted is None:
+    if not (wanted := named or chosen_system()):
         raise BridoError(f"--system: name whose scores, as no system is chosen: {', '.join(known)}")
     if wanted not in known:
-        raise BridoError(f"--system: {data} has no scores of {wanted}{close_to(wanted, known)}")
+        raise BridoError(f"--system: {DATA} has no scores of {wanted}{close_to(wanted, known)}")
     return wanted

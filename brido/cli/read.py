@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from pathlib import Path
 from textwrap import fill, indent
 from typing import TYPE_CHECKING
 
 import click
 
-from brido.cli.shared import data_option
+from brido.cli.shared import DATA, chosen_system
 from brido.utils.errors import BridoError, close_to, short
 
 if TYPE_CHECKING:
@@ -23,8 +22,7 @@ _WIDTH = 100
 @click.argument("systems", nargs=-1, metavar="[SYSTEM]...")
 @click.option("-n", "--documents", type=click.IntRange(1), default=20, help="How many documents.")
 @click.option("--seed", default=0, help="Decides which ones.")
-@data_option("The folder of the pipeline's tables.")
-def command(systems: tuple[str, ...], documents: int, seed: int, data: Path) -> None:
+def command(systems: tuple[str, ...], documents: int, seed: int) -> None:
     """Print test documents with their summaries by SYSTEMS (default: base and the chosen one).
 
     The documents are drawn by --seed, so the same ones come again. Names and numbers that a
@@ -34,16 +32,15 @@ def command(systems: tuple[str, ...], documents: int, seed: int, data: Path) -> 
     Example:
         brido read -n 5 base vote | less
     """
-    from brido.cli.export_model import chosen_system
     from brido.evaluation.parts import read_inputs
 
     named = [*(systems or dict.fromkeys(["base", *filter(None, [chosen_system()])]))]
-    known = [path.parent.name for path in sorted((data / "decoded").glob("*/test.parquet"))]
+    known = [path.parent.name for path in sorted((DATA / "decoded").glob("*/test.parquet"))]
     if wrong := next((name for name in named if name not in known), ""):
         way_out = close_to(wrong, known) if known else ": `dvc repro` writes them"
-        raise BridoError(f"{data / 'decoded'} has no test summaries by {short(wrong)}{way_out}")
-    corpus = data / "corpus" / "test.parquet"
-    texts = {name: read_inputs(corpus, data / "decoded" / name / "test.parquet") for name in named}
+        raise BridoError(f"{DATA / 'decoded'} has no test summaries by {short(wrong)}{way_out}")
+    corpus = DATA / "corpus" / "test.parquet"
+    texts = {name: read_inputs(corpus, DATA / "decoded" / name / "test.parquet") for name in named}
     first = texts[named[0]]
     drawn = random.Random(seed).sample(range(len(first.ids)), min(documents, len(first.ids)))
     for number, place in enumerate(sorted(drawn), 1):

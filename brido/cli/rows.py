@@ -14,7 +14,7 @@ from brido.utils.errors import BridoError
 from brido.utils.files import Row, read_rows
 from brido.utils.outputs import json_line
 from brido.utils.progress import say
-from brido.utils.rows import LeftOut
+from brido.utils.rows import Ids, LeftOut, id_text
 
 STDIN = "-"
 Values = dict[str, Any]
@@ -25,15 +25,17 @@ Reader = Callable[[Path, str], Iterator[Row]]
 @contextmanager
 def good_rows(
     files: str | Sequence[str],
-    fault: Callable[[Values, int], str],
+    fault: Callable[[Values], str],
     max_bad: float,
     command: str,
     read: Reader = read_rows,
-) -> Iterator[Iterator[tuple[int, Values]]]:
-    """A block with (number, values) of the good rows; all rows were looked at before it begins.
+    named: bool = False,
+) -> Iterator[Iterator[Values]]:
+    """A block with the values of the good rows; all rows were looked at before it begins.
 
-    files: `-` is stdin. fault: what is wrong with the values of a row of that number, or "".
-    max_bad: the share of rows that may be left out. command: its name, for messages.
+    files: `-` is stdin. fault: what is wrong with the values of a row, or "". max_bad: the share of
+    rows that may be left out. command: its name, for messages. named: a row whose `id` is missing
+    or was seen before is bad; one without the key gets its number, and all ids are texts.
 
     Raises:
         BridoError: files cannot be read (all named), or too many rows are bad, or all; the first
@@ -41,7 +43,7 @@ def good_rows(
     """
     names = [files] if isinstance(files, str) else list(files)
     shown = ", ".join("stdin" if name == STDIN else name for name in names)
-    left_out, bad, number, problems = LeftOut(), set[int](), 0, list[str]()
+    left_out, bad, number, problems, ids = LeftOut(), set[int](), 0, list[str](), Ids()
     with tempfile.NamedTemporaryFile(suffix=".jsonl") as copy:
         # Stdin can be read only once.
         if STDIN in names:
@@ -53,7 +55,10 @@ def good_rows(
             try:
                 for row in read(path, label):
                     number += 1
-                    if found := row.problem or fault(row.values, number):
+                    found = row.problem or fault(row.values)
+                    if named and not found:
+                        found = ids.fault(row.values.get("id", number))
+                    if found:
                         left_out.note(found, row.place)
                         bad.add(number)
             except BridoError as error:
@@ -69,7 +74,11 @@ def good_rows(
         # No further than before: stdout may be appended to the same file.
         stream = chain.from_iterable(read(path, label) for path, label in places)
         rows = enumerate(islice(stream, number), 1)
-        yield ((place, row.values) for place, row in rows if place not in bad)
+        good = ((place, row.values) for place, row in rows if place not in bad)
+        if not named:
+            yield (values for _, values in good)
+        else:
+            yield (values | {"id": id_text(values.get("id", place))} for place, values in good)
 
 
 def standard_input() -> io.BufferedReader:

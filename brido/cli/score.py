@@ -110,14 +110,14 @@ def command(
         good_rows(file, partial(row_problem, alpha=alpha), max_bad, "score") as rows,
         output_text(output) as text,
     ):
-        for _, row in rows:
+        for row in rows:
             answer = _scored_cleaned(row, score) if cleans else score(row)
             text.write(json_line(row | answer))
             counts.update(_doubts(row["candidates"]))
     _tell(counts, cleans, tokenizer)
 
 
-def row_problem(row: dict[str, Any], number: int = 0, alpha: float = 0.0) -> str:
+def row_problem(row: dict[str, Any], alpha: float = 0.0) -> str:
     """What is wrong with a row that shall be scored, or ""."""
     if problem := candidates_problem(row, ["reference"] if alpha > 0 else []):
         return problem

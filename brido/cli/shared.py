@@ -1,4 +1,4 @@
-"""Options that several commands have, and the one syntax of a prompt."""
+"""What several commands share: options, the syntax of a prompt, the run of the project."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -9,7 +9,11 @@ import click
 from brido.models.chats import pieces_of
 from brido.utils.errors import BridoError
 from brido.utils.rows import is_unicode
+from brido.utils.stored import read_json
 
+# The folder of the pipeline's tables and models in a project.
+DATA = Path("data")
+_CHOICE = Path("metrics/choice.json")
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -45,10 +49,16 @@ def max_bad_option(function: Function) -> Function:
     )(function)
 
 
-def data_option(text: str) -> Callable[[Function], Function]:
-    """The option --data."""
-    place = click.Path(path_type=Path)
-    return click.option("--data", type=place, default=Path("data"), show_default=True, help=text)
+def chosen_system() -> str | None:
+    """The system that metrics/choice.json says the run keeps; None without that file.
+
+    Raises:
+        BridoError: the file cannot be read.
+    """
+    if not _CHOICE.is_file():
+        return None
+    chosen: str = read_json(_CHOICE, "choose", chosen=str)["chosen"]
+    return chosen
 
 
 def prompt_option(text: str, default: str | None = None) -> Callable[[Function], Function]:

@@ -40,13 +40,12 @@ def command(
         brido vote-check candidates.jsonl
     """
     fault = partial(row_problem, alpha=alpha)
-    with good_rows(file, fault, max_bad, "vote-check") as found:
-        rows = [row for _, row in found]
-        checked = check_rows(rows, alpha, combination, tokenizer)
+    with good_rows(file, fault, max_bad, "vote-check") as rows:
+        checked = check_rows(list(rows), alpha, combination, tokenizer)
     click.echo(json.dumps(checked, indent=2))
 
 
-def row_problem(row: dict[str, Any], number: int = 0, alpha: float = 0.0) -> str:
+def row_problem(row: dict[str, Any], alpha: float = 0.0) -> str:
     """What is wrong with a row that shall be checked, or ""."""
     needed = ["document"] * ("unsupported" not in row) + ["reference"] * (alpha > 0)
     if problem := candidates_problem(row, needed):

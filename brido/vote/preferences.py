@@ -10,13 +10,13 @@ from brido.utils.rows import is_blank
 
 
 def pairs(
-    item: CandidateDocument, everything: bool, min_gap: float, left_out: Counter[str]
+    item: CandidateDocument, everything: bool, left_out: Counter[str]
 ) -> Iterator[tuple[int, int]]:
     """Yield (rank, rank) of the better and the worse candidate of each pair; 0 is the best.
 
-    Every pair, or the best candidate against the worst. The scores differ by more than `min_gap`.
-    Left out, and counted in `left_out`, are empty texts, candidates without a score (they could not
-    be elected), and pairs of equal texts.
+    Every pair, or the best candidate against the worst; their scores differ. Left out, and counted
+    in `left_out`, are empty texts, candidates without a score (they could not be elected), and
+    pairs of equal texts.
     """
     texts = [item.candidates[place] for place in item.order]
     ranks = []
@@ -29,8 +29,9 @@ def pairs(
             ranks.append(rank)
     wanted = list(combinations(ranks, 2)) if everything else [(ranks[0], n) for n in ranks[-1:]]
     for better, worse in wanted:
-        gap = item.scores[item.order[better]] - item.scores[item.order[worse]]
-        if gap > min_gap and texts[better].split() != texts[worse].split():
-            yield better, worse
-        elif gap > min_gap:
+        if item.scores[item.order[better]] == item.scores[item.order[worse]]:
+            continue
+        if texts[better].split() == texts[worse].split():
             left_out["pairs of equal texts"] += 1
+        else:
+            yield better, worse

@@ -14,7 +14,6 @@ from standard_input import stdin
 from brido.cli.rows import good_rows
 from brido.cli.summarize.documents import Columns, read_documents
 from brido.utils.errors import BridoError
-from brido.utils.rows import Ids, id_text
 
 TEXTS = [f"w{number} w{number + 1}" for number in range(7)]
 
@@ -27,10 +26,10 @@ def folder(tmp_path, monkeypatch):
 
 def read(*files, max_bad=0.9, columns=None):
     """The ids and documents of the good rows."""
-    names, ids = list(files) or ["-"], Ids()
+    names = list(files) or ["-"]
     reader = partial(read_documents, columns=columns or Columns(), several=len(names) > 1)
-    with good_rows(names, lambda row, _: ids.fault(row["id"]), max_bad, "", reader) as rows:
-        return [(id_text(row["id"]), row["document"].strip()) for _, row in rows]
+    with good_rows(names, lambda row: "", max_bad, "", reader, named=True) as rows:
+        return [(row["id"], row["document"].strip()) for row in rows]
 
 
 def as_json_lines(rows):

@@ -9,7 +9,9 @@ from brido.utils.commands import invoke
 from brido.utils.errors import BridoError
 
 
-def test_summaries_of_a_run_are_printed_beside_their_documents(finished_run, monkeypatch, capsys):
+def test_summaries_of_a_run_are_printed_beside_their_documents(
+    finished_run, tmp_path, monkeypatch, capsys
+):
     monkeypatch.chdir(finished_run)
     invoke(read.command, ["-n", "3", "base", "vote"])
     printed = capsys.readouterr().out
@@ -26,8 +28,9 @@ def test_summaries_of_a_run_are_printed_beside_their_documents(finished_run, mon
     assert "16 of 16" in capsys.readouterr().out
     with pytest.raises(BridoError, match="no test summaries by bass.*did you mean base"):
         invoke(read.command, ["bass"])
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(BridoError, match="by base: `dvc repro`"):
-        invoke(read.command, ["--data", "nowhere"])
+        invoke(read.command, [])
 
 
 def test_the_stage_writes_what_each_check_sees_and_the_choice_keeps_it(finished_run):

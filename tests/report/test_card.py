@@ -12,6 +12,7 @@ from ruamel.yaml import YAML
 from brido.cli.export_model import command
 from brido.report.card import weights_named, weights_of
 from brido.settings.load import load_params
+from brido.summarizer.usage import Usage, write_usage
 from brido.utils.commands import invoke
 from brido.utils.errors import BridoError
 from stages import report
@@ -87,6 +88,7 @@ def test_a_hub_model_is_named_and_a_folder_by_its_last_part_alone(project: Path)
 
 def test_the_exported_folder_is_the_model_with_its_card(project: Path) -> None:
     chosen = project / "data/chosen"
+    write_usage(chosen, Usage(system="vote", verdict="Keep vote."))
     before = {path.name: path.read_bytes() for path in chosen.iterdir()}
     stored = dict(before)
     invoke(command, ["--output", "my/model"])

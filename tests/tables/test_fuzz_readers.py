@@ -125,7 +125,7 @@ def corpus(path):
 
 def score(path):
     with good_rows(str(path), row_problem, 0.9, "score") as rows:
-        for _, row in rows:
+        for row in rows:
             json_line(row | score_row(row))
 
 

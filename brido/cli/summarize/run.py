@@ -6,18 +6,17 @@ from functools import partial
 from typing import Any
 
 from brido.candidates.documents import cut_sentence
+from brido.cli.project import ChosenModel, find_model, runtime_for
 from brido.cli.rows import STDIN, Values, good_rows, unwritable
 from brido.cli.shared import prompt_pieces
 from brido.cli.summarize.documents import Columns, read_documents
 from brido.cli.summarize.output import Output
-from brido.cli.summarize.project import ChosenModel, find_model, runtime_for
 from brido.search import SearchSettings
 from brido.summarizer.model import writing_of
 from brido.summarizer.server import ServerWriter
 from brido.summarizer.writer import Named, SummaryWriter, Writing, chunks
 from brido.utils.errors import BridoError
 from brido.utils.progress import Progress, say
-from brido.utils.rows import Ids, id_text
 from brido.work.running import run_stream
 from brido.work.settings import RuntimeSettings
 from brido.work.worker import MakeWorker, Workers, model_workers
@@ -53,18 +52,18 @@ def _summarize(files: Sequence[str], options: Mapping[str, Any], output: Output)
     else:
         writing = Writing(SearchSettings(), lowercase=model.usage.lowercase)
     columns = Columns(options["document_column"], options["id_column"], model.columns)
-    names, seen = list(files) or [STDIN], Ids()
+    names = list(files) or [STDIN]
     read = partial(read_documents, columns=columns, several=len(names) > 1, whole=options["whole"])
 
-    def fault(row: Values, number: int) -> str:
-        return seen.fault(row["id"]) or (unwritable(row["columns"]) if keeps else "")
+    def fault(row: Values) -> str:
+        return unwritable(row["columns"]) if keeps else ""
 
-    with good_rows(names, fault, options["max_bad"], "summarize", read) as rows:
+    with good_rows(names, fault, options["max_bad"], "summarize", read, named=True) as rows:
         say(f"summarize: {model.about}{', guided' * (writing.guidance is not None)}")
         for line in model.usage.verdict.splitlines():
             if line.startswith("Keep"):
                 say(f"summarize: {line}")
-        lines = _write((row for _, row in rows), model, runtime, writing, output, keeps)
+        lines = _write(rows, model, runtime, writing, output, keeps)
     _tell_end([*output.rows, *lines], str(output.path or "stdout"), model)
 
 
@@ -78,10 +77,9 @@ def _write(
 
     def named() -> Iterator[Named]:
         for row in rows:
-            name = id_text(row["id"]) or ""
             if keeps:
-                kept[name] = row["columns"]
-            yield Named(name, row["document"])
+                kept[row["id"]] = row["columns"]
+            yield Named(row["id"], row["document"])
 
     def finish(found: Any, _: Any) -> None:
         lines = [{"id": one["id"], **one["summary"].as_row()} for one in found]

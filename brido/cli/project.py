@@ -1,4 +1,4 @@
-"""Which model `brido summarize` uses: a folder, or a system of the project's run."""
+"""Which model a command uses: a folder, or a system of the project's run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from brido.candidates.decoding import read_object
 from brido.candidates.endpoint import Asker
+from brido.cli.shared import DATA
 from brido.summarizer.model import changed, usage_in
 from brido.summarizer.usage import USAGE_FILE, Usage, usage_of
 from brido.utils.errors import BridoError, close_to
@@ -16,7 +17,6 @@ from brido.work.settings import RuntimeSettings
 if TYPE_CHECKING:
     from brido.settings.params import Params
 
-DATA = Path("data")
 CHOSEN = DATA / "chosen"
 # Larger models gain from every core; the world's are slower with more than one.
 _SMALL = 200_000_000
@@ -26,20 +26,27 @@ _SMALL = 200_000_000
 class ChosenModel:
     """A model's folder and its use. about: what is said of it.
 
-    runtime, columns: of the project, if there is one: its section, and the columns of documents and
-    ids in its own files. asker: where a server writes: there is no folder then.
+    params: of the project, if there is one. asker: where a server writes: there is no folder then.
     """
 
     folder: Path
     usage: Usage
     about: str
-    runtime: RuntimeSettings | None = None
-    columns: tuple[str | None, str | None] = (None, None)
+    params: "Params | None" = None
     asker: Asker | None = None
 
+    @property
+    def columns(self) -> tuple[str | None, str | None]:
+        """The columns of documents and ids in the project's own files."""
+        if self.params is None or self.params.data.source != "files":
+            return None, None
+        return self.params.data.files.document_column, self.params.data.files.id_column
 
-def find_model(folder: Path | None, system: str | None, changes: Mapping[str, Any]) -> ChosenModel:
-    """The model that the command line asks for.
+
+def find_model(
+    folder: Path | None, system: str | None, changes: Mapping[str, Any] | None = None
+) -> ChosenModel:
+    """The model that the command line asks for: a folder's, a system's, else the chosen one.
 
     Raises:
         BridoError: there is none, or it cannot be used.
@@ -57,29 +64,21 @@ def find_model(folder: Path | None, system: str | None, changes: Mapping[str, An
         if not (CHOSEN / USAGE_FILE).is_file():
             raise BridoError(
                 f"no model: {CHOSEN / USAGE_FILE} is missing, and `dvc repro choose` makes it. Or "
-                "name a system with --system, or a model's folder with --model"
+                "name a system (summarize --system NAME, export-model NAME), or a model's folder "
+                "(summarize --model FOLDER)"
             )
-        kept = str(read_object(CHOSEN / USAGE_FILE).get("system"))
+        system = str(read_object(CHOSEN / USAGE_FILE).get("system"))
         # What a server writes has no model.
-        if params is None or not params.variant_of(kept).endpoint:
-            about = f"{CHOSEN}: system {kept}, which the run chose (metrics/choice.json)"
-            of_run = (params.runtime, _columns(params)) if params else ()
-            return ChosenModel(CHOSEN, usage_in(CHOSEN, changes), about, *of_run)
-        system = kept
-    return _of_system(params or load_params(), system, changes)
-
-
-def _columns(params: "Params") -> tuple[str | None, str | None]:
-    files = params.data.files if params.data.source == "files" else None
-    return (files.document_column, files.id_column) if files else (None, None)
+        if params is None or not params.variant_of(system).endpoint:
+            about = f"{CHOSEN}: system {system}, which the run chose (metrics/choice.json)"
+            return ChosenModel(CHOSEN, usage_in(CHOSEN, changes), about, params)
+    return _of_system(params or load_params(), system, changes or {})
 
 
 def _of_system(params: "Params", name: str, changes: Mapping[str, Any]) -> ChosenModel:
     known = dict.fromkeys([*params.choosable, *params.checkpoints, *params.tuned, *params.variants])
     if name not in known:
-        raise BridoError(
-            f"--system {name}: no model of this project writes it{close_to(name, known)}"
-        )
+        raise BridoError(f"no model of this project writes {name}{close_to(name, known)}")
     if asked := params.variant_of(name).endpoint:
         if any(value is not None for value in changes.values()):
             raise BridoError(f"a server writes {name}: change variants.{name}.endpoint")
@@ -87,11 +86,10 @@ def _of_system(params: "Params", name: str, changes: Mapping[str, Any]) -> Chose
         usage = Usage(system=name, reading=asked.reading, lowercase=params.data.lowercase)
         about = f"system {name}: {asked.model}, which a server has ({server.section})"
         asker = Asker(f"variants.{name}.endpoint", asked, 1, asked.reading, server)
-        return ChosenModel(DATA, usage, about, params.runtime, _columns(params), asker)
+        return ChosenModel(DATA, usage, about, params, asker)
     folder = DATA / "checkpoints" / params.model_of(name)
     usage = changed(usage_of(folder, **params.usage_of(name)), changes)
-    about = f"{folder}: system {name}"
-    return ChosenModel(folder, usage, about, params.runtime, _columns(params))
+    return ChosenModel(folder, usage, f"{folder}: system {name}", params)
 
 
 def runtime_for(model: ChosenModel, options: Mapping[str, Any]) -> RuntimeSettings:
@@ -102,10 +100,11 @@ def runtime_for(model: ChosenModel, options: Mapping[str, Any]) -> RuntimeSettin
     Raises:
         BridoError: a value does not fit.
     """
-    base = model.runtime
-    if base is None:
+    if model.params is None:
         size = sum(path.stat().st_size for path in model.folder.glob("*.safetensors"))
         base = RuntimeSettings(threads=1 if size < _SMALL else 0)
+    else:
+        base = model.params.runtime
     given = {key: value for key, value in options.items() if value is not None}
     heading, raw = "the summarizer cannot start:", base.model_dump() | given
     return checked(RuntimeSettings, raw, heading, lambda key: f"--{key.replace('_', '-')}")
