@@ -80,7 +80,7 @@ class Asker(NamedTuple):
             wanted = len(plan.keys) * self.samples
             missing = wanted - sum(len(client.answers(key, self.samples)) for key in plan.keys)
         if missing > self.settings.max_missing_fraction * wanted:
-            trouble = ", ".join(client.report.said) or "they are not in the store"
+            trouble = ", ".join(client.report.given_up) or "they are not in the store"
             way_out = client.report.way_out(self.section, self.settings.sent)
             raise BridoError(
                 f"{self.section}: {missing:,} of {wanted:,} candidates are missing ({trouble}). "

@@ -63,7 +63,7 @@ class Asking:
 
     async def _run(self, questions: Sequence[Question]) -> None:
         asyncio.get_running_loop().set_exception_handler(_report_error)
-        self._last_answer, self._number = time.monotonic(), len(questions)
+        self._last_answer = time.monotonic()
         self._server = Server(self.runtime, self.section, self.report.attempted)
         shared = iter(questions)
         workers = [self._work(shared) for _ in range(self.runtime.max_concurrency)]
@@ -94,8 +94,7 @@ class Asking:
         if reached := self.budget.reached(question.characters):
             raise BridoError(
                 f"{self.section}: {self.runtime.section}.{reached} is reached: {self.budget}. "
-                f"{self.report.answers:,} of the {self._number:,} answers that were missing came "
-                "and are kept: raise the budget to go on"
+                f"{self.report.answers:,} new answers are kept: raise the budget to go on"
             )
         started = time.monotonic()
         while self._stop is None:
@@ -136,8 +135,8 @@ class Asking:
 
     def _give_up(self, question: Question, said: str) -> None:
         """Leave a question out; BridoError if nothing but failures came."""
-        self.report.give_up(said)
-        if self.report.given_up >= _MOST_FAILURES and not self.report.answers:
+        self.report.given_up[said] += 1
+        if self.report.given_up.total() >= _MOST_FAILURES and not self.report.answers:
             advice = self.report.way_out(self.section, question.model.parameters)
             raise BridoError(f"{self.section}: every call fails ({said}). {advice}")
 

@@ -10,16 +10,15 @@ from brido.endpoint.settings import EndpointRuntime
 
 # Until the model has answered once, English text is taken as four characters a token.
 CHARACTERS_PER_TOKEN = 4.0
-EMPTY_RESPONSE = "response without an answer"
 MALFORMED = "malformed response"
 
 
 @dataclass
 class Report:
-    """What a run did: answers and their tokens, requests, questions given up, trouble by kind.
+    """What a run did: answers and their tokens, requests, trouble of requests by kind.
 
-    `refused`: answers that are refusals or a filter's. `said`: the last words on questions that
-    were given up, with the server's error codes. `server`: the section that messages name.
+    `refused`: answers that are refusals or a filter's. `given_up`: questions without an answer, by
+    the last words on them, with the server's error codes. `server`: the section that messages name.
     `replay`: nothing is asked, the store has all answers.
     """
 
@@ -29,10 +28,9 @@ class Report:
     prompt_tokens: int = 0
     answer_tokens: int = 0
     calls: int = 0
-    given_up: int = 0
     refused: int = 0
     trouble: Counter[str] = field(default_factory=Counter)
-    said: Counter[str] = field(default_factory=Counter)
+    given_up: Counter[str] = field(default_factory=Counter)
 
     def attempted(self, kind: str) -> None:
         """Count an attempt; kind: its trouble, or ""."""
@@ -43,18 +41,13 @@ class Report:
     def count(self, answer: Answer) -> None:
         """Count an answer and its tokens; a response without one was paid for all the same."""
         if answer.finish_reason == NO_ANSWER:
-            self.trouble[EMPTY_RESPONSE] += 1
-            self.give_up(EMPTY_RESPONSE)
+            for kinds in (self.trouble, self.given_up):
+                kinds["response without an answer"] += 1
         else:
             self.answers += 1
             self.refused += answer.refused
         self.prompt_tokens += answer.prompt_tokens
         self.answer_tokens += answer.answer_tokens
-
-    def give_up(self, said: str) -> None:
-        """Count a question that gets no answer, and the last words about it."""
-        self.given_up += 1
-        self.said[said] += 1
 
     def way_out(self, section: str, parameters: Mapping[str, Any]) -> str:
         """What helps against the trouble that there was; `parameters` are those of the request."""
@@ -65,7 +58,7 @@ class Report:
                 "What came back is not OpenAI's JSON, but a web page, an error in words or an empty"
                 f" body: check {self.server}.base_url (it usually ends in /v1), and a proxy"
             )
-        said = " ".join(self.said)
+        said = " ".join(self.given_up)
         if "HTTP 4" not in said:
             return (
                 "Answers so far are kept: run again to ask for the rest, of a slow server with a "
@@ -88,7 +81,7 @@ class Report:
         if self.refused:
             text += f", {self.refused:,} of them refused"
         if self.given_up:
-            text += f", {self.given_up:,} questions given up"
+            text += f", {self.given_up.total():,} questions given up"
         if self.trouble:
             kinds = ", ".join(f"{count:,} {kind}" for kind, count in self.trouble.most_common())
             text += f" (trouble: {kinds})"

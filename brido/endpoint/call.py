@@ -7,8 +7,9 @@ servers quote prompts and keys.
 """
 
 import asyncio
+import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from importlib import import_module
 from typing import Any
@@ -16,7 +17,7 @@ from typing import Any
 from brido.endpoint.answers import CUT, FILTERED, Answer, FormatRefused, Question
 from brido.endpoint.budget import MALFORMED
 from brido.endpoint.responses import Unreadable, read_response
-from brido.endpoint.settings import EndpointRuntime, api_key
+from brido.endpoint.settings import EndpointRuntime
 from brido.utils.errors import BridoError
 from brido.utils.extras import extra
 
@@ -28,7 +29,9 @@ with extra():
 _http: Any = import_module(DefaultAsyncHttpxClient.__mro__[1].__module__.partition(".")[0])
 # Bytes of a response; far more than any answer has.
 LONGEST_RESPONSE = 16 * 2**20
-_AWAY = ("server unreachable", "timeout")
+_UNREACHABLE, _TIMEOUT, _LOST = "server unreachable", "timeout", "connection lost"
+# The form of an error code; other words may quote a prompt.
+_CODE = re.compile(r"[A-Za-z_-][A-Za-z0-9_.-]{0,60}")
 # The error codes of a prompt that a filter refuses: Azure's and OpenAI's.
 _FILTERED_PROMPT = (FILTERED, "invalid_prompt")
 
@@ -55,7 +58,7 @@ class Server:
         self, runtime: EndpointRuntime, section: str, attempted: Callable[[str], None]
     ) -> None:
         self._runtime, self._section = runtime, section
-        self._key = api_key(runtime)
+        self._key = os.environ.get(runtime.key_variable or "")
         self._answered = False
         # A connection serves one call. HTTP/1.1 does not number answers: if a proxy delivers one
         # twice on a kept connection, its copy is taken for the answer to the next question, and
@@ -92,8 +95,8 @@ class Server:
         except openai.APIStatusError as error:
             return self._refused(error, body)
         except openai.APIConnectionError as error:
-            kind = _kind(error.__cause__)
-            raise CallFailed(kind, kind in _AWAY) from None
+            kind = str(error.__cause__) or _LOST  # as `_WholeResponses` has it
+            raise CallFailed(kind, kind in {_UNREACHABLE, _TIMEOUT}) from None
         except openai.OpenAIError as error:
             raise CallFailed(f"client error ({type(error).__name__})", False) from None
         self._answered = True
@@ -107,61 +110,44 @@ class Server:
 
         A prompt that the server's filter refuses is answered: asking again would change nothing.
         """
-        status, error = refusal.status_code, _Words(refusal.body)
-        if status == 400 and error.code in _FILTERED_PROMPT:
+        status, server, words = refusal.status_code, self._runtime.section, str(refusal.body)
+        codes = [str(code or "") for code in (refusal.code, refusal.type)]
+        code = next(filter(_CODE.fullmatch, codes), "")
+        if status == 400 and code in _FILTERED_PROMPT:
             return Answer("", FILTERED, refused=True)
-        named = [name for name in sent if len(name) > 1 and name in error.words]
-        said, server = self._describe(status, error, named), self._runtime.section
+        named = [name for name in sent if len(name) > 1 and name in words]
+        said = f"HTTP {status} {code}".rstrip() + f", about {', '.join(named)}" * bool(named)
+        if self._runtime.show_content:
+            said += f": {words[:1000]}"
+        if self._key:
+            said = said.replace(self._key, "[key]")
         end = f" ({said}; {server}.show_content: true shows what it says)"
         if "response_format" in named and not self._answered:
             raise FormatRefused(
                 f"{self._section}: the server refuses the field response_format{end}"
             ) from None
+        redirects = f"redirects, and nothing was sent there: correct {server}.base_url"
         reasons = {
             401: f"refused the key: set the environment variable that {server}.api_key_env names "
             "(null: OPENAI_API_KEY, for OpenAI alone)",
             402: "says that the account's quota is used up; answers so far are kept",
             404: f"does not know this address or model: check {server}.base_url (it usually ends "
             f"in /v1) and {self._section}.model",
+            **dict.fromkeys(range(300, 400), redirects),
         }
-        if 300 <= status < 400:
-            reasons[status] = f"redirects, and nothing was sent there: correct {server}.base_url"
         if not self._answered:
             reasons[403] = reasons[401]
-        if error.code == "insufficient_quota":
+        if code == "insufficient_quota":
             reasons[status] = reasons[402]
         if status in reasons:
             raise BridoError(f"{self._section}: the server {reasons[status]}{end}") from None
         raise CallFailed(said, status in {408, 429, 503, 504, 529}) from None
 
-    def _describe(self, status: int, error: "_Words", named: Sequence[str]) -> str:
-        """HTTP status, error code and fields that the server names; its words where asked for."""
-        said = f"HTTP {status}"
-        if re.fullmatch(r"[A-Za-z_-][A-Za-z0-9_.-]{0,60}", error.code):
-            said += f" {error.code}"
-        if named:
-            said += f", about {', '.join(named)}"
-        if self._runtime.show_content:
-            said += f": {error.words[:1000]}"
-        return said.replace(self._key, "[key]") if self._key else said
-
-
-class _Words:
-    """What a server says of an error: its code, and its words, which may quote a document."""
-
-    def __init__(self, error: Any) -> None:
-        """error: an object as OpenAI has it, or a text."""
-        described = error if isinstance(error, Mapping) else {"message": error}
-        code, kind = described.get("code"), described.get("type")
-        self.code = str(code if isinstance(code, str) else kind or "")
-        said = described.get("message") or described.get("detail")  # FastAPI's own errors
-        self.words = f"{said or ''} {described.get('param') or ''}".strip()
-
 
 class _WholeResponses(DefaultAsyncHttpxClient):
     """An HTTP client whose responses are whole, in time, short enough, and completions or errors.
 
-    The openai package tries again what raises here.
+    The openai package tries again what raises here: a TransportError with the kind of trouble.
     """
 
     def __init__(self, seconds: float, attempted: Callable[[str], None]) -> None:
@@ -175,16 +161,19 @@ class _WholeResponses(DefaultAsyncHttpxClient):
             # then would never reach it.
             async with asyncio.timeout(self._seconds):
                 response = await self._read(request, options)
-        except (TimeoutError, Unreadable, _http.HTTPError) as error:
-            kind = _kind(error)
-            self._attempted(kind)
-            if isinstance(error, _http.HTTPError):
-                raise
-            timed_out = isinstance(error, TimeoutError)
-            wrapped = _http.ReadTimeout if timed_out else _http.RemoteProtocolError
-            raise wrapped(kind, request=request) from error
-        self._attempted(f"HTTP {response.status_code}" if response.status_code >= 300 else "")
-        return response
+        except Unreadable:
+            kind = MALFORMED
+        except (_http.ConnectError, _http.ConnectTimeout):
+            kind = _UNREACHABLE
+        except (TimeoutError, _http.TimeoutException):
+            kind = _TIMEOUT
+        except (OSError, _http.HTTPError):
+            kind = _LOST
+        else:
+            self._attempted(f"HTTP {response.status_code}" if response.status_code >= 300 else "")
+            return response
+        self._attempted(kind)
+        raise _http.TransportError(kind, request=request)
 
     async def _read(self, request: Any, options: dict[str, Any]) -> Any:
         """Return the whole response; Unreadable if it is too long, compressed or no completion."""
@@ -204,13 +193,3 @@ class _WholeResponses(DefaultAsyncHttpxClient):
             found["answer"] = read_response(bytes(content))
         how = {"headers": response.headers, "content": bytes(content), "extensions": found}
         return _http.Response(response.status_code, request=request, **how)
-
-
-def _kind(error: BaseException | None) -> str:
-    """What happened to an attempt, in the words that reports count."""
-    if isinstance(error, Unreadable) or isinstance(getattr(error, "__cause__", None), Unreadable):
-        return MALFORMED
-    if isinstance(error, _http.ConnectError | _http.ConnectTimeout):
-        return _AWAY[0]
-    timed_out = isinstance(error, TimeoutError | _http.TimeoutException)
-    return _AWAY[1] if timed_out else "connection lost"

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 
 from brido.endpoint.answers import Answer, AskedModel, Message, Question
 from brido.endpoint.budget import Budget, Report
@@ -20,23 +20,16 @@ class DryRun(BridoError):
     """What a run would take; raised instead of asking where `runtime.endpoint.dry_run` is set."""
 
 
-class CallPlan:
+class CallPlan(NamedTuple):
     """The questions of a run, found out before anything is spent.
 
     `keys`: of all prompts, in their order. `missing`: the questions that lack an answer. `stored`:
     how many answers the store has.
     """
 
-    def __init__(self, prompts: Sequence[Prompt], samples: int, store: AnswerStore) -> None:
-        """Each of `prompts` is to have `samples` answers; equal prompts are one question."""
-        self.keys = [model.key(messages) for model, messages in prompts]
-        distinct = dict(zip(self.keys, prompts, strict=True))
-        self.missing = [
-            Question(model, key, messages, sample)
-            for key, (model, messages) in distinct.items()
-            for sample in sorted(set(range(samples)) - store.samples(key))
-        ]
-        self.stored = len(distinct) * samples - len(self.missing)
+    keys: list[str]
+    missing: list[Question]
+    stored: int
 
 
 class Client:
@@ -66,7 +59,9 @@ class Client:
         self.section, self._model, self.runtime = section, model, runtime
         self._answer_limit = model.answer_limit or _UNLIMITED
         self.report = Report(runtime.section, runtime.replay)
-        self.store = AnswerStore(store, must_exist=runtime.replay)
+        if runtime.replay and not store.is_file():
+            raise BridoError(f"{section}: there is no store of answers at {store}")
+        self.store = AnswerStore(store)
         self.budget = Budget(runtime, self._answer_limit, self.store.usage(model))
 
     def __enter__(self) -> Self:
@@ -80,8 +75,15 @@ class Client:
             say(f"{self.section}: {self.report}; now {paid}; in the store: {self.budget}")
 
     def plan(self, prompts: Sequence[Prompt], samples: int) -> CallPlan:
-        """Return the questions of a run, and which of them lack answers; see `CallPlan`."""
-        return CallPlan(prompts, samples, self.store)
+        """Each of `prompts` is to have `samples` answers; equal prompts are one question."""
+        keys = [model.key(messages) for model, messages in prompts]
+        distinct = dict(zip(keys, prompts, strict=True))
+        missing = [
+            Question(model, key, messages, sample)
+            for key, (model, messages) in distinct.items()
+            for sample in sorted(set(range(samples)) - self.store.samples(key))
+        ]
+        return CallPlan(keys, missing, len(distinct) * samples - len(missing))
 
     def ask(self, plan: CallPlan, progress: MakeProgress = quiet, likely_answer: int = 0) -> None:
         """Ask what `plan` lacks and keep every answer; a question that gets none is left out.

@@ -4,15 +4,12 @@ import json
 import os
 import re
 from collections.abc import Iterator
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import AfterValidator, Field, HttpUrl, PrivateAttr, TypeAdapter
 
 from brido.utils.errors import first_line, quoted
 from brido.utils.sections import Count, Name, NonNegative, Number, Positive, Section
-
-_RESERVED = ("model", "messages", "n", "stream", "logprobs", "top_logprobs", "seed", "temperature",
-             "top_p", "max_tokens")  # fmt: skip
 
 
 def _sendable(parameters: dict[str, Any]) -> dict[str, Any]:
@@ -44,7 +41,15 @@ def _address(url: str) -> str:
 
 
 class RequestSettings(Section):
-    """What a model of a server is asked with beside the texts: all that decides an answer."""
+    """What a model of a server is asked with beside the texts: all that decides an answer.
+
+    reserved: request fields that have a key of their own, or would change what an answer is.
+    """
+
+    reserved: ClassVar[frozenset[str]] = frozenset(
+        ("model", "messages", "n", "stream", "logprobs", "top_logprobs", "seed", "temperature",
+         "top_p", "max_tokens")
+    )  # fmt: skip
 
     model: Name | None = Field(None, description="The model's name at the server; needed.")
     revision: Name | None = Field(
@@ -71,7 +76,7 @@ class RequestSettings(Section):
     def problems(self) -> Iterator[str]:
         """Fields that have a key of their own."""
         yield from super().problems()
-        if taken := sorted(self.reserved() & set(self.extra_parameters)):
+        if taken := sorted(self.reserved & set(self.extra_parameters)):
             yield f"extra_parameters: {', '.join(taken)} cannot be set here"
 
     def same_answers(self, count: int, key: str) -> Iterator[str]:
@@ -81,10 +86,6 @@ class RequestSettings(Section):
                 "temperature: at 0 every sample is the same answer, paid for "
                 f"{count} times: raise it, or set {key} to 1"
             )
-
-    def reserved(self) -> set[str]:
-        """Request fields that have a key of their own, or would change what an answer is."""
-        return set(_RESERVED)
 
     @property
     def sent(self) -> dict[str, Any]:
@@ -154,6 +155,11 @@ class EndpointRuntime(Section):
         """The section of params.yaml that errors name."""
         return self._section
 
+    @property
+    def key_variable(self) -> str | None:
+        """The variable with the server's key; OPENAI_API_KEY goes to OpenAI alone."""
+        return self.api_key_env or (None if self.base_url else "OPENAI_API_KEY")
+
     def called(self, section: str) -> Self:
         """The same server, whose errors name another section."""
         copy = self.model_copy()
@@ -172,35 +178,22 @@ def runtime_problems(runtime: EndpointRuntime) -> list[str]:
         )
     if runtime.dry_run and runtime.replay:
         problems.append(f"{runtime.section}: set dry_run or replay, not both")
-    name = _key_variable(runtime)
-    if name is not None and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+    name = runtime.key_variable
+    if name and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
         # The value may be the key itself, so it is not shown.
         problems.append(
             f"{runtime.section}.api_key_env: write the name of an environment variable. Never "
             "write the key itself into params.yaml"
         )
     elif (
-        name is not None
+        name
         and not (runtime.dry_run or runtime.replay)
-        and not re.fullmatch(r"[!-~]+", os.environ.get(name, ""))
+        and not re.fullmatch(r"[!#-&(-[\]-~]+", os.environ.get(name, ""))
     ):
         other = f"; for another server than OpenAI set {runtime.section}.base_url"
         problems.append(
             f"the environment variable {name}, which holds the server's key, is not set, or "
-            "contains a line break, a space or a character outside ASCII"
+            "contains a line break, a space, a quote, a backslash or a character outside ASCII"
             f"{other if runtime.base_url is None else ''}"
         )
     return problems
-
-
-def api_key(runtime: EndpointRuntime) -> str | None:
-    """Return the key from the environment; None for a server that needs no key."""
-    name = _key_variable(runtime)
-    return None if name is None else os.environ.get(name)
-
-
-def _key_variable(runtime: EndpointRuntime) -> str | None:
-    """OPENAI_API_KEY goes to OpenAI alone: another server gets a key only if one is named."""
-    if runtime.api_key_env is not None:
-        return runtime.api_key_env
-    return "OPENAI_API_KEY" if runtime.base_url is None else None

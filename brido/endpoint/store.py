@@ -10,7 +10,6 @@ took. Prompts are not stored, only their hash; answers are.
 
 import contextlib
 import hashlib
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -66,11 +65,6 @@ class AnswerStore(Store):
         "if the file is damaged, restore it or move it away; if the disk is full, free some space"
     )
 
-    def __init__(self, path: Path, must_exist: bool = False) -> None:
-        """Open the store at `path`, as `Store` does; it has to be a file."""
-        super().__init__(path, must_exist)
-        self._writing = threading.Lock()
-
     @contextlib.contextmanager
     def lock(self, name: str, why: str) -> Iterator[None]:
         """Hold `name` against every other opening of this store; a killed process releases it.
@@ -110,7 +104,7 @@ class AnswerStore(Store):
             (digest, model.name, model.revision, as_json(dict(model.parameters)))
             for digest, model in models.items()
         ]
-        with self._writing, self._transaction() as connection:
+        with self._transaction() as connection:
             connection.executemany(_ADD_MODEL, described)
             connection.executemany(_ADD_ANSWER, values)
 

@@ -9,6 +9,7 @@ import contextlib
 import hashlib
 import json
 import sqlite3
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -23,7 +24,7 @@ WAIT_SECONDS = 120.0
 
 
 class Store:
-    """An open file; one connection, to be used by one thread at a time. Subclasses say what is in.
+    """An open file with one connection; one thread writes at a time. Subclasses say what is in.
 
     `tables`: the SQL that makes its tables. `mode`: who may read it. `advice`: what to do about a
     file that cannot be used.
@@ -33,17 +34,16 @@ class Store:
     mode: ClassVar[int]
     advice: ClassVar[str]
 
-    def __init__(self, path: Path | None = None, must_exist: bool = False) -> None:
-        """Open the file at `path`, made unless it `must_exist`; without a path, in memory.
+    def __init__(self, path: Path | None = None) -> None:
+        """Open the file at `path`, made where it is not there; without a path, in memory.
 
         Raises:
             BridoError: it cannot be opened or made, is not a store, or is of a newer version.
         """
         self.path = None if path is None else Path(path)
+        self._writing = threading.Lock()
         with self._errors():
             if self.path is not None:
-                if must_exist and not self.path.is_file():
-                    raise BridoError(f"there is no store of answers at {self.path}")
                 self.path.parent.mkdir(parents=True, exist_ok=True)
                 # Before SQLite opens it: its journal inherits the mode.
                 self.path.touch(self.mode)
@@ -90,7 +90,7 @@ class Store:
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         """What is written in the block is committed whole, and durable, or not at all."""
-        with self._errors():
+        with self._writing, self._errors():
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection

@@ -44,6 +44,12 @@ def test_prompts_and_answers_have_their_own_prices():
     assert (budget.cost(10**6, 0), budget.cost(0, 10**6)) == (2.0, 10.0)
 
 
+def test_a_replay_without_a_store_is_refused_and_makes_none(asking):
+    with pytest.raises(BridoError, match="no store of answers"):
+        asking.client(replay=True)
+    assert not asking.store.exists()
+
+
 def test_the_longest_answer_is_what_the_request_says():
     for sent, limit in (({"max_tokens": 7}, 7), ({"max_completion_tokens": 9}, 9), ({}, None)):
         assert AskedModel("m", None, sent).answer_limit == limit

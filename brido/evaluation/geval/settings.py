@@ -1,7 +1,7 @@
 """Section `evaluation.geval`: the LLM judge, everything that can change a mark."""
 
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -11,6 +11,9 @@ from brido.utils.sections import Count, Name, Share, inherited
 
 class GEvalSettings(RequestSettings):
     """`evaluation.geval`: the LLM judge, everything that can change a mark."""
+
+    # structured_output decides how JSON is asked for.
+    reserved: ClassVar[frozenset[str]] = RequestSettings.reserved | {"response_format"}
 
     prompt: Name = Field(
         "merged", description="merged (the paper) | separate (G-Eval) | a .jinja file of yours."
@@ -33,7 +36,3 @@ class GEvalSettings(RequestSettings):
         """Yield what contradicts itself."""
         yield from super().problems()
         yield from self.same_answers(self.samples, "samples")
-
-    def reserved(self) -> set[str]:
-        """structured_output decides how JSON is asked for."""
-        return super().reserved() | {"response_format"}
