@@ -11,16 +11,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from brido.evaluation.metric import Metric
-from brido.evaluation.parts import (
-    PART,
-    Measurer,
-    column_means,
-    join_metrics,
-    join_signatures,
-    read_inputs,
-)
+from brido.evaluation.parts import PART, Measurer, join_metrics, join_signatures, read_inputs
 from brido.evaluation.registry import find_metric
 from brido.settings.load import load_params
 from brido.settings.params import Params
@@ -106,8 +100,8 @@ def measure(params: Params, metric: Metric, system: str, split: str, number: int
         work.run(make, workers, label, runtime.log_seconds)
         table = pa.Table.from_batches(work.read(split), schema)
         measured = Measured(table, join_signatures(work.said(split)), work)
-    means = column_means(measured.table, metric.names)
-    shown = ", ".join(f"{column} {mean:.4g}" for column, mean in means.items())
+    means = [(name, pc.mean(measured.table[name]).as_py()) for name in metric.names]
+    shown = ", ".join(f"{name} {mean:.4g}" for name, mean in means if mean is not None)
     say(f"{label}: {shown or 'nothing measured'}")
     return measured
 

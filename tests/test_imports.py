@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
-from brido.evaluation.registry import built_in
+from brido.evaluation.registry import BUILT_IN
 
 ROOT = Path(__file__).parent.parent
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
@@ -164,7 +164,7 @@ def test_nothing_in_brido_imports_a_stage():
 
 def metric_files() -> set[Path]:
     """The declarations of the metrics: whoever measures or shows numbers imports them by name."""
-    names = [f"brido.evaluation.{name}" for name in built_in()]
+    names = [f"brido.evaluation.{name}" for name in BUILT_IN]
     return {file_of(lazy_module(f"{name}.METRIC") or name) for name in names}
 
 

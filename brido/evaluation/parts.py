@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from brido.evaluation import Inputs
 from brido.evaluation.registry import find_metric
@@ -117,9 +116,3 @@ def join_metrics(
     ]
     schema = evaluation_schema([name for name in columns if name not in ("id", "detail")])
     return pa.table(columns, schema=schema)
-
-
-def column_means(table: pa.Table, names: Sequence[str]) -> dict[str, float]:
-    """The mean of each column of a metric's table that has a number at all."""
-    means = {name: pc.mean(table[name]).as_py() for name in names}
-    return {name: mean for name, mean in means.items() if mean is not None}

@@ -7,18 +7,14 @@ Another package brings a metric by an entry point: once it is installed, params.
 """
 
 import functools
-import pkgutil
 from importlib import import_module
 from importlib.metadata import entry_points
 
-import brido.evaluation
 from brido.evaluation import Metric
 from brido.utils.errors import BridoError, quoted
 
-# Every module of this package has a METRIC but these.
-_OTHERS = {"metric", "parts", "planted", "registry", "settings"}
-# The order in which tables show them; others follow.
-_ORDER = (
+# The modules of this package that declare a METRIC, in the order in which tables show them.
+BUILT_IN = (
     "rouge",
     "mentions",
     "extractiveness",
@@ -31,15 +27,9 @@ _ORDER = (
 ENTRY_POINTS = "brido.metrics"
 
 
-def built_in() -> list[str]:
-    """The modules of this package that declare a metric, in the order of the tables."""
-    found = {module.name for module in pkgutil.iter_modules(brido.evaluation.__path__)} - _OTHERS
-    return [*_ORDER, *sorted(found - {*_ORDER})]
-
-
 @functools.cache
 def _metrics() -> dict[str, Metric]:
-    found = [import_module(f"brido.evaluation.{module}").METRIC for module in built_in()]
+    found = [import_module(f"brido.evaluation.{module}").METRIC for module in BUILT_IN]
     found += [point.load() for point in entry_points(group=ENTRY_POINTS)]
     known = {metric.name: metric for metric in found}
     if len(known) < len(found):

@@ -19,16 +19,13 @@ from brido.utils.progress import MakeProgress, quiet, say
 
 SECTION = "evaluation.geval"
 _KEY = f"{SECTION}.structured_output"
-# How a judge is asked for JSON, the strictest way first: by a schema, for any object, or in the
-# prompt alone.
+# How a judge is asked for JSON, the strictest way first, or in the prompt alone: the value of
+# structured_output that asks in this way alone, and what it asks for.
 _WAYS = {
-    "auto": ("schema", "json_object", "text"),
-    "always": ("schema",),
-    "json_object": ("json_object",),
-    "never": ("text",),
+    "schema": ("always", "a schema"),
+    "json_object": ("json_object", "any JSON"),
+    "text": ("never", "text"),
 }
-# What sets the way behind one at once, and what it asks for.
-_NEXT = {"schema": ("json_object", "any JSON"), "json_object": ("never", "text")}
 # Answers are a short form: what one is expected to take in tokens.
 _LIKELY_ANSWER = 40
 
@@ -122,7 +119,8 @@ class GEval:
             way: client.plan(
                 list(zip(cycle(self.judges(way)), questions, strict=False)), self.settings.samples
             )
-            for way in _WAYS[self.settings.structured_output]
+            for way, (alone, _) in _WAYS.items()
+            if self.settings.structured_output in ("auto", alone)
         }
 
     def _ask(self, client: Client, plans: dict[str, CallPlan], progress: MakeProgress) -> str:
@@ -136,16 +134,16 @@ class GEval:
         """
         ways = list(plans)
         ways = ways[ways.index(max(ways, key=lambda way: plans[way].stored)) :]
-        for way in ways:
+        while True:
+            way, *ways = ways
             try:
                 client.ask(plans[way], progress, _LIKELY_ANSWER)
-                break
+                return way
             except FormatRefused as refused:
-                if way == ways[-1]:
+                if not ways:
                     raise FormatRefused(f"{refused}: set {_KEY} to auto or never") from None
-                key, how = _NEXT[way]
+                key, how = _WAYS[ways[0]]
                 say(f"warning: {refused}: now {how} is asked for ({_KEY}: {key} does so at once)")
-        return way
 
     def _collect(
         self, client: Client, plan: CallPlan, way: str, names: Sequence[str]

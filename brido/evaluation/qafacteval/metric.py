@@ -4,7 +4,7 @@ summary -> answers -> questions -> answered on the summary -> filter -> answered
 overlap -> mean over the kept questions (Fabbri et al. 2022, as released; see docs/metrics.md).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
@@ -12,15 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import brido
-from brido.evaluation.qafacteval.answering import NOTHING, Prediction, Reader
+from brido.evaluation.qafacteval.answering import Prediction, Reader
 from brido.evaluation.qafacteval.answers import (
     Strategy,
     load_pipeline,
     pipeline_version,
     select_answers,
 )
-from brido.evaluation.qafacteval.lerc import Comparison, LercQuip
-from brido.evaluation.qafacteval.questions import MarkedSentence, QuestionGenerator
+from brido.evaluation.qafacteval.lerc import LercQuip
+from brido.evaluation.qafacteval.questions import QuestionGenerator
 from brido.evaluation.qafacteval.records import GeneratedQuestion, summarise
 from brido.evaluation.qafacteval.weights import find_models
 from brido.utils.arguments import as_list, as_texts
@@ -124,81 +124,65 @@ class QAFactEval:
             for answer in answers[text]
         ]
         with memory_errors(self.batch_tokens):
-            self._ask(questions, progress)
-            found = self._answers(questions, texts, "answers on the summaries", progress)
-            for question, prediction in zip(questions, found, strict=True):
-                question.on_summary = prediction
+            marked = [question.marked() for question in questions]
+            asked = self._results(questions, "question", marked, "questions", progress)
+            for question, text in asked:
+                question.text = text
+            read = self._read(questions, texts, "answers on the summaries", progress)
+            for question, found in read:
+                question.on_summary = found
             kept = [question for question in questions if question.kept]
-            found = self._answers(kept, sources, "answers on the sources", progress)
-            for question, prediction in zip(kept, found, strict=True):
-                question.on_source = prediction
-            self._compare([question for question in kept if question.answered], sources, progress)
+            read = self._read(kept, sources, "answers on the sources", progress)
+            for question, found in read:
+                question.on_source = found
+            answered = [question for question in kept if question.answered]
+            pairs = [question.comparison(sources[question.document]) for question in answered]
+            compared = self._results(answered, SCORER, pairs, "overlap of answers", progress)
+            for question, mark in compared:
+                question.lerc = mark
         grouped: list[list[GeneratedQuestion]] = [[] for _ in texts]
         for question in questions:
             grouped[question.document].append(question)
         return [summarise(group) for group in grouped]
 
-    def _ask(self, questions: list[GeneratedQuestion], progress: MakeProgress) -> None:
-        """Write the questions."""
-        items = []
-        for question in questions:
-            answer, first = question.answer, question.answer.sentence_start
-            places = answer.start - first, answer.end - first
-            items.append(MarkedSentence(question.sentence, *places))
-        model = self.fingerprints["questions"]
-        found = self._results("question", model, self.generator, items, "questions", progress)
-        for question, text in zip(questions, found, strict=True):
-            question.text = text
-
-    def _answers(
+    def _read(
         self,
         questions: list[GeneratedQuestion],
         contexts: list[str],
         label: str,
         progress: MakeProgress,
-    ) -> list[Prediction]:
-        """The reader's answer to each question on the context of its document."""
+    ) -> Iterator[tuple[GeneratedQuestion, Prediction]]:
+        """Each question with the reader's answer to it on the context of its document."""
         pairs = [(question.text, contexts[question.document]) for question in questions]
-        model = self.fingerprints["answering"]
-        return self._results("answer", model, self.reader, pairs, label, progress)
-
-    def _compare(
-        self, answered: list[GeneratedQuestion], sources: list[str], progress: MakeProgress
-    ) -> None:
-        """Mark the answers that the sources give."""
-        items = []
-        for question in answered:
-            prediction = (question.on_source or NOTHING)["prediction"]
-            source = sources[question.document]
-            items.append(Comparison(question.text, question.answer.text, prediction, source))
-        model = self.fingerprints[SCORER]
-        found = self._results(SCORER, model, self.scorer, items, "overlap of answers", progress)
-        for question, mark in zip(answered, found, strict=True):
-            question.lerc = mark
+        return self._results(questions, "answer", pairs, label, progress)
 
     def _results(
         self,
+        questions: list[GeneratedQuestion],
         kind: str,
-        model: str,
-        part: QuestionGenerator | Reader | LercQuip,
         items: Sequence[tuple],
         label: str,
         progress: MakeProgress,
-    ) -> list[Any]:
-        """What a part of the metric says of each item, from the store or computed.
+    ) -> Iterator[tuple[GeneratedQuestion, Any]]:
+        """Each question with what a model says of its item, from the store or computed.
 
-        model: the name under which the store keeps it.
+        kind: under which the store keeps it.
         """
+        name, part = {
+            "question": ("questions", self.generator),
+            "answer": ("answering", self.reader),
+            SCORER: (SCORER, self.scorer),
+        }[kind]
 
         def display(count: int) -> Progress:
             return progress(f"qafacteval: {label}", count, "questions")
 
         compute = partial(part.run, batch_tokens=self.batch_tokens)
-        found = self.store.recall(kind, model, items, compute, display)
-        return [found[item] for item in items]
+        found = self.store.recall(kind, self.fingerprints[name], items, compute, display)
+        return zip(questions, (found[item] for item in items), strict=True)
 
-    def signature(self, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
-        """What it takes to get these numbers again, with the counts of documents and questions."""
+    def signature(self) -> dict[str, Any]:
+        """What it takes to get these numbers again."""
         return {
             "implementation": f"brido {brido.__version__}: QAFactEval as released, ported",
             "answers": self.answers,
@@ -206,9 +190,6 @@ class QAFactEval:
             **pipeline_version(self.pipeline),
             "models": self.fingerprints,
             "transformers": version("transformers"),
-            "n": len(rows),
-            "n_questions": sum(row["n_questions"] for row in rows),
-            "n_without_questions": sum(row["without_questions"] for row in rows),
         }
 
 

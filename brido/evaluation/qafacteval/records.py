@@ -4,8 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from brido.evaluation.qafacteval.answering import NOTHING
 from brido.evaluation.qafacteval.answers import AnswerSpan
+from brido.evaluation.qafacteval.lerc import Comparison
 from brido.evaluation.qafacteval.overlap import exact_match, is_answered, is_kept, token_f1
+from brido.evaluation.qafacteval.questions import MarkedSentence
 
 SCORES = ("lerc", "f1", "em", "is_answered")
 
@@ -36,6 +39,16 @@ class GeneratedQuestion:
         """Whether the source answers it; False before it was asked."""
         found = self.on_source
         return found is not None and is_answered(found["probability"], found["null_probability"])
+
+    def marked(self) -> MarkedSentence:
+        """What the question is made from."""
+        first = self.answer.sentence_start
+        return MarkedSentence(self.sentence, self.answer.start - first, self.answer.end - first)
+
+    def comparison(self, source: str) -> Comparison:
+        """The answer that the question was made from, and the one that its source gives."""
+        prediction = (self.on_source or NOTHING)["prediction"]
+        return Comparison(self.text, self.answer.text, prediction, source)
 
     def scores(self) -> dict[str, float]:
         """The four scores of a kept question; all 0.0 where the source does not answer it."""

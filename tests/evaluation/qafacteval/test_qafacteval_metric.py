@@ -3,6 +3,7 @@
 import pytest
 
 from brido.evaluation import Inputs
+from brido.evaluation.parts import join_signatures
 from brido.evaluation.qafacteval import METRIC, QAFactEval
 from brido.evaluation.qafacteval.answering import NOTHING
 from brido.evaluation.qafacteval.answers import load_pipeline
@@ -107,8 +108,6 @@ def test_empty_texts_mean_zeros_are_counted_and_move_nothing(pipeline_folder):
     assert [row["questions"][0]["answer"] for row in rest] == ["Ann", "The judge", "Leeds"]
     assert [row["is_answered"] for row in rest] == [0.0, 0.0, 1.0]
     assert rest[0]["questions"][0]["on_source"] == NOTHING
-    signature = metric.signature(rows)
-    assert (signature["n_without_questions"], signature["n_questions"]) == (4, 3)
 
 
 def test_nothing_is_asked_twice(pipeline_folder, tmp_path):
@@ -132,9 +131,21 @@ def test_nothing_is_asked_twice(pipeline_folder, tmp_path):
     assert len(again.reader.asked) == asked + 1
 
 
+def test_parts_of_any_size_are_one_table_with_summed_counts(pipeline_folder, monkeypatch):
+    metric = _metric(pipeline_folder)
+    monkeypatch.setattr("brido.evaluation.qafacteval._load", lambda *arguments: metric)
+    parts = []
+    for texts in (["Ann left.", ""], ["Bob won."]):
+        inputs = Inputs(texts, texts, texts, [[text] for text in texts])
+        found = METRIC.measure(inputs, runtime=RuntimeSettings())
+        parts.append({"signature": found.signature, "counts": found.counts})
+    counts = {"n_questions": 2, "n_without_questions": 1}
+    assert join_signatures(parts) == metric.signature() | counts
+
+
 def test_shares_are_times_100_in_the_stage(pipeline_folder, monkeypatch):
     metric = _metric(pipeline_folder)
-    monkeypatch.setattr("brido.evaluation.qafacteval.declaration._load", lambda *arguments: metric)
+    monkeypatch.setattr("brido.evaluation.qafacteval._load", lambda *arguments: metric)
     inputs = Inputs(["a"], ["Ann left."], ["Ann met Bob."], [["Ann left."]])
     found = METRIC.measure(inputs, runtime=RuntimeSettings())
     assert found.rows == [
