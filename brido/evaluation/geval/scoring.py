@@ -60,38 +60,27 @@ def score_document(
 ) -> tuple[dict[str, float | None], dict[str, Any]]:
     """One document's row of marks and detail from its answers.
 
-    `groups` pairs the criteria of each question with its answers by sample number. A criterion's
-    mark is the mean over the samples that hold a valid one and None where there is none;
-    `valid_answers` is the smallest number of valid marks that a criterion has.
+    `groups` pairs the criteria of each question with its answers by sample number, in order. A
+    criterion's mark is the mean over the samples that hold a valid one and None where there is
+    none; `valid_answers` is the smallest number of valid marks that a criterion has.
     """
     collected: dict[str, list[float]] = {criterion: [] for criterion in CRITERIA}
     written: list[dict[str, Any]] = []
     missing: Counter[str] = Counter()
     for criteria, answers in groups:
-        for sample in range(samples):
-            account.marks += len(criteria)
-            if sample not in answers:
-                missing["not_answered"] += len(criteria)
-                continue
-            answer = answers[sample]
-            account.answers.append(answer)
+        account.marks += samples * len(criteria)
+        missing["not_answered"] += (samples - len(answers)) * len(criteria)
+        account.answers += answers.values()
+        for sample, answer in answers.items():
             marks = read_marks(answer.text, criteria, answer.ending)
-            for criterion, mark in marks.items():
-                if isinstance(mark, Missing):
-                    missing[mark.reason] += 1
-                else:
-                    collected[criterion].append(mark)
-            why = {name: mark.reason for name, mark in marks.items() if isinstance(mark, Missing)}
-            written.append(
-                {
-                    "sample": sample,
-                    "criteria": list(criteria),
-                    "text": answer.text,
-                    "marks": {name: mark for name, mark in marks.items() if name not in why},
-                    **({"missing": why} if why else {}),
-                }
-            )
-    if missing:
+            why = {key: mark.reason for key, mark in marks.items() if isinstance(mark, Missing)}
+            found = {key: mark for key, mark in marks.items() if not isinstance(mark, Missing)}
+            missing.update(why.values())
+            for criterion, mark in found.items():
+                collected[criterion].append(mark)
+            shown = {"sample": sample, "criteria": list(criteria), "text": answer.text}
+            written.append(shown | {"marks": found} | ({"missing": why} if why else {}))
+    if missing.total():
         account.missing += missing
         account.missing_documents.append(name)
     row: dict[str, float | None] = {

@@ -168,11 +168,12 @@ class QAFactEval:
 
         kind: under which the store keeps it.
         """
-        name, part = {
+        parts: dict[str, tuple[str, QuestionGenerator | Reader | LercQuip]] = {
             "question": ("questions", self.generator),
             "answer": ("answering", self.reader),
             SCORER: (SCORER, self.scorer),
-        }[kind]
+        }
+        name, part = parts[kind]
 
         def display(count: int) -> Progress:
             return progress(f"qafacteval: {label}", count, "questions")
