@@ -66,8 +66,11 @@ build/docs/.made: requirements-docs.txt
 	build/docs/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-docs.txt
 	touch $@
 
+# Those that need no GPU, no other environment and no hour.
 bench: .venv/.dev
-	python -m benchmarks
+	python -m benchmarks.rouge
+	python -m benchmarks.training --quick
+	python -m benchmarks.prompts --tokens 16
 
 mutants: .venv/.dev
 	mutmut run

@@ -15,6 +15,12 @@ from brido.search.sampling import document_uniforms
 Rows = list[list[int]]
 
 
+def read_model(folder: str, threads: int, precision: str) -> Any:
+    """The model of a folder, for this many threads."""
+    torch.set_num_threads(threads)
+    return load_checkpoint(Path(folder), getattr(torch, precision))[0].eval()
+
+
 class Brido:
     """This project, its weights laid out as stages do.
 
@@ -24,8 +30,7 @@ class Brido:
     package = "torch"
 
     def __init__(self, folder: str, threads: int, precision: str) -> None:
-        torch.set_num_threads(threads)
-        self.model: Any = load_checkpoint(Path(folder), getattr(torch, precision))[0].eval()
+        self.model = read_model(folder, threads, precision)
         self.started = int(self.model.config.is_encoder_decoder)
         self.lay_out()
 
@@ -80,8 +85,7 @@ class Transformers:
     package = "transformers"
 
     def __init__(self, folder: str, threads: int, precision: str) -> None:
-        torch.set_num_threads(threads)
-        self.model: Any = load_checkpoint(Path(folder), getattr(torch, precision))[0].eval()
+        self.model = read_model(folder, threads, precision)
 
     def samples(self, prompt: list[int], texts: Rows) -> Rows:
         return self._written(prompt, texts, do_sample=True, temperature=1.0, top_p=0.95, top_k=0)

@@ -4,8 +4,8 @@
 
 It says the engine's version, then reads a job a line from stdin and answers with a line of JSON:
 seconds of the processor and on the wall, the peak of resident memory in MiB, and tokens
-[rows, tokens] or log-likelihoods [rows]; or what went wrong. Only the engine and what it installs
-is imported: other environments do not have BRIDO.
+[rows, tokens] or log-likelihoods [rows]. An error ends it. Only the engine and what it installs is
+imported: other environments do not have BRIDO.
 """
 
 import json
@@ -236,29 +236,20 @@ def done(engine, work, prompt, texts):
     return {"seconds": seconds, "wall": wall, "mib": int(peak) / 1024, "value": value}
 
 
-def answers(name, model, threads, precision):
-    """What the engine is, then an answer for each line of stdin; an error ends its job alone."""
-    try:
-        engine = loaded(name, model, int(threads), precision)
-        works = [work for work in WORKS if hasattr(engine, work)]
-        yield {"version": sys.modules[engine.package].__version__, "works": works}
-    except Exception as error:
-        yield {"error": f"{type(error).__name__}: {error}"}
-        return
-    for line in sys.stdin:
-        try:
-            yield done(engine, **json.loads(line))
-        except Exception as error:
-            yield {"error": f"{type(error).__name__}: {error}"}
+def main(name, model, threads, precision):
+    """Print what the engine is, then an answer for each line of stdin.
 
-
-def main():
-    """Print the answers; what engines print goes to stderr."""
+    What engines print goes to stderr.
+    """
     output = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
-    for answer in answers(*sys.argv[1:]):
-        print(json.dumps(answer), file=output, flush=True)
+    engine = loaded(name, model, int(threads), precision)
+    works = [work for work in WORKS if hasattr(engine, work)]
+    first = {"version": sys.modules[engine.package].__version__, "works": works}
+    print(json.dumps(first), file=output, flush=True)
+    for line in sys.stdin:
+        print(json.dumps(done(engine, **json.loads(line))), file=output, flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

@@ -22,10 +22,8 @@ import argparse
 import json
 import os
 import random
-import selectors
 import subprocess
 import sys
-import tempfile
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -34,13 +32,13 @@ from tokenizers import Tokenizer
 
 from benchmarks.engine_models import BART_WORDS, model_of
 from benchmarks.engine_own import OWN
-from benchmarks.engine_worker import PEERS
+from benchmarks.engine_worker import PEERS, WORKS
 from benchmarks.harness import head, place, row
 
 ROOT = Path(__file__).parents[1]
-WORKS = {"smollm2": ("samples", "beams", "diverse", "likelihood"), "bart": ("beams",)}
+# The models, and what is asked of each.
+MODELS = {"smollm2": WORKS, "bart": ("beams",)}
 READ_BART = {*OWN, "ctranslate2"}
-LIMIT = 900  # seconds, after which an engine that does not answer is stopped
 Job = tuple[list[int], list[list[int]]]
 
 
@@ -49,7 +47,6 @@ class Side:
 
     def __init__(self, name: str, python: Path, model: Path, threads: int, precision: str) -> None:
         self.name = name
-        self.log: Any = tempfile.TemporaryFile("w+")  # noqa: SIM115 (as long as the process)
         self.answers: dict[str, list[dict[str, Any]]] = defaultdict(list)
         variables = os.environ | {"OMP_NUM_THREADS": str(threads)}
         if name in OWN:
@@ -57,37 +54,21 @@ class Side:
         worker = Path(__file__).with_name("engine_worker.py")
         self.process: Any = subprocess.Popen(
             [python, "-P", worker, name, model, str(threads), precision], env=variables, text=True,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         )  # fmt: skip
         self.engine = self._answer()
 
-    def does(self, work: str) -> bool:
-        """Whether the engine has this work; one that did not start shows its error at each."""
-        return work in self.engine.get("works", [work])
-
     def run(self, work: str, job: Job) -> None:
-        """Do a job and keep the answer, unless this work has failed before."""
-        answers = self.answers[work]
-        if "error" in self.engine:
-            answers[:] = [self.engine]
-        elif not answers or "error" not in answers[-1]:
-            try:
-                line = json.dumps({"work": work, "prompt": job[0], "texts": job[1]})
-                print(line, file=self.process.stdin, flush=True)
-            except OSError:  # it has ended: its answer says so
-                pass
-            answers.append(self._answer())
+        """Do a job and keep the answer."""
+        line = json.dumps({"work": work, "prompt": job[0], "texts": job[1]})
+        print(line, file=self.process.stdin, flush=True)
+        self.answers[work].append(self._answer())
 
     def _answer(self) -> dict[str, Any]:
-        with selectors.DefaultSelector() as waiting:
-            waiting.register(self.process.stdout, selectors.EVENT_READ)
-            line = self.process.stdout.readline() if waiting.select(LIMIT) else ""
-        if line:
-            return json.loads(line)
-        self.process.kill()
-        self.log.seek(0)
-        last = self.log.read().strip().splitlines()[-1:]
-        return {"error": f"exit code {self.process.wait()}: {''.join(last)}"}
+        line = self.process.stdout.readline()
+        if not line:
+            raise SystemExit(f"{self.name} has ended with the error above; --engines leaves it out")
+        return json.loads(line)
 
     def close(self) -> None:
         """End the process."""
@@ -99,33 +80,26 @@ def sides_of(kind: str, threads: int, options: argparse.Namespace) -> list[Side]
     """The engines that are there for one of the two models, this project first."""
     sides = []
     for name in dict.fromkeys(["brido", *options.engines]):
-        python = options.packages / name / "bin/python"
-        if name in OWN:
-            python = Path(sys.executable)
-        if (kind == "bart" and name not in READ_BART) or not python.exists():
-            continue
-        try:
+        own = name in OWN
+        python = Path(sys.executable) if own else options.packages / name / "bin/python"
+        if python.exists() and (kind != "bart" or name in READ_BART):
             model = model_of(kind, name, options.packages)
             sides.append(Side(name, python, model, threads, options.precision))
-        except Exception as error:  # the other engines go on without it
-            row(threads, kind, name, "", "", "", "", shown(error))
-    for side in sides:
-        print(f"{side.name} {side.engine.get('version', '')}", file=sys.stderr)
+            print(f"{name} {sides[-1].engine['version']}", file=sys.stderr)
     return sides
 
 
 def compare(kind: str, threads: int, options: argparse.Namespace) -> None:
     """Print a row for each work and engine."""
     sides, turn = sides_of(kind, threads, options), 0
-    base = sides[0] if sides and sides[0].name == "brido" else None
-    for work in WORKS[kind]:
-        able = [side for side in sides if side.does(work)]
+    for work in MODELS[kind]:
+        able = [side for side in sides if work in side.engine["works"]]
         for _ in range(options.rounds + 1):  # the first pays for what is paid once
             job, turn = job_of(kind, turn, options), turn + 1
             for side in able:
                 side.run(work, job)
         for side in able:
-            row(threads, f"{kind}, {work}", *cells(side, base, work, options.sizes))
+            row(threads, f"{kind}, {work}", *cells(side, sides[0], work, options.sizes))
     for side in sides:
         side.close()
 
@@ -142,24 +116,20 @@ def job_of(kind: str, turn: int, options: argparse.Namespace) -> Job:
     return ids[:prompt], texts
 
 
-def cells(side: Side, base: Side | None, work: str, sizes: list[int]) -> tuple[str, ...]:
+def cells(side: Side, base: Side, work: str, sizes: list[int]) -> tuple[str, ...]:
     """An engine's row: its name, what it took beside `base`, and how far both found the same."""
-    answers = side.answers[work][1:]
-    others = base.answers[work][1:] if base else []
-    for answer in side.answers[work]:
-        if "error" in answer:
-            return side.name, "", "", "", "", shown(answer["error"])
-    seconds = min(answer["seconds"] for answer in answers)
-    ratio = same = ""
-    if len(others) == len(answers) and "error" not in others[-1]:
-        ratio = f"{seconds / min(answer['seconds'] for answer in others):.2f}"
-        pairs = [(a["value"], b["value"]) for a, b in zip(answers, others, strict=True)]
-        same = agreement(work, pairs)
+    answers, others = side.answers[work][1:], base.answers[work][1:]
+    seconds, wall, least = (
+        min(answer[key] for answer in found)
+        for found, key in ((answers, "seconds"), (answers, "wall"), (others, "seconds"))
+    )
+    pairs = [(a["value"], b["value"]) for a, b in zip(answers, others, strict=True)]
+    same = agreement(work, pairs)
     if work != "likelihood":
         written = {len(text) for answer in answers for text in answer["value"]}
         same += "" if written == {sizes[2]} else f" texts of {min(written)} to {max(written)}"
-    wall = min(answer["wall"] for answer in answers)
     memory = max(answer["mib"] for answer in answers)
+    ratio = f"{seconds / least:.2f}"
     return side.name, f"{seconds:.2f}", f"{wall:.2f}", ratio, f"{memory:.0f}", same
 
 
@@ -171,11 +141,6 @@ def agreement(work: str, pairs: list[tuple[list, list]]) -> str:
         return f"{max(abs(a - b) for pair in pairs for a, b in zip(*pair, strict=True)):.0e}"
     same = sum(len(set(map(tuple, a)) & set(map(tuple, b))) for a, b in pairs)
     return f"{same}/{sum(len(texts) for _, texts in pairs)}"
-
-
-def shown(error: object) -> str:
-    """An error in a table's cell."""
-    return " ".join(str(error).replace("|", " ").split())[:200]
 
 
 def main() -> None:
@@ -194,7 +159,7 @@ def main() -> None:
     print(place("cpu"))
     head("threads", "work", "engine", "CPU s", "s", "times BRIDO's", "MiB", "same texts, log p")
     for threads in options.threads:
-        for kind in WORKS:
+        for kind in MODELS:
             compare(kind, threads, options)
 
 

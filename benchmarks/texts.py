@@ -10,12 +10,11 @@ import json
 import random
 import re
 import statistics
-from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from brido.corpus.settings import WorldSettings
-from brido.world.generator import documents
+from brido.world import documents as articles
 
 Document = tuple[list[str], str]  # candidates, reference; a newline after each sentence
 CNNDM, CNNDM_DISTINCT, XSUM = "CNN/DM", "CNN/DM, no sentence shared", "XSum"
@@ -25,51 +24,39 @@ COMBINATIONS = {
 LONG_REFERENCE = 32  # words
 
 
-def read_sets(path: Path) -> dict[str, list[list[dict[str, Any]]]]:
-    """Documents by file: each the rows of its systems."""
-    files = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
-    sets = {}
-    for file in files:
-        groups: dict[str, list[dict[str, Any]]] = defaultdict(list)
-        for line in file.read_text().splitlines():
-            row = json.loads(line)
-            if not row.get("is_reference"):
-                groups[row["doc_id"]].append(row)
-        sets[file.stem] = list(groups.values())
-    return sets
-
-
-def shape_of(references: list[str]) -> str:
-    """CNN/DM's shape if references are long on average, else XSum's."""
-    words = statistics.mean(len(reference.split()) for reference in references)
-    return CNNDM if words > LONG_REFERENCE else XSUM
-
-
 def read_shapes(path: Path | None, candidates: int) -> dict[str, list[Document]]:
-    """Documents by shape: from the JSON lines at `path`, else from the embedded world."""
-    sets = _from_world()
-    if path:
-        sets = [
-            [([row["summary"] for row in group], group[0]["reference"]) for group in groups]
-            for groups in read_sets(path).values()
-        ]
+    """Documents by shape: from the JSON lines at `path`, else from the embedded world.
+
+    A file whose references are long on average has CNN/DM's shape, another one XSum's.
+    """
     shapes = {}
-    for groups in sets:
+    for documents in _from_files(path) if path else _from_world():
         generator = random.Random(0)
-        shape = shape_of([reference for _, reference in groups])
-        make = _long if shape == CNNDM else _short
+        words = statistics.mean(len(reference.split()) for _, reference in documents)
+        shape, make = (CNNDM, _long) if words > LONG_REFERENCE else (XSUM, _short)
         shapes[shape] = [
-            make(texts, reference, candidates, generator) for texts, reference in groups
+            make(texts, reference, candidates, generator) for texts, reference in documents
         ]
         if shape == CNNDM:
             shapes[CNNDM_DISTINCT] = [_unshared(*document) for document in shapes[shape]]
     return shapes
 
 
+def _from_files(path: Path) -> Iterator[list[Document]]:
+    for file in sorted(path.glob("*.jsonl")) if path.is_dir() else [path]:
+        groups: dict[str, Document] = {}
+        for line in file.read_text(encoding="utf-8").splitlines():
+            row = json.loads(line)
+            if not row.get("is_reference"):
+                texts, _ = groups.setdefault(row["doc_id"], ([], row["reference"]))
+                texts.append(row["summary"])
+        yield list(groups.values())
+
+
 def _from_world() -> list[list[Document]]:
     long, short = [], []
     generator = random.Random(0)
-    for row in documents(WorldSettings(), "train", 300):
+    for row in articles(WorldSettings(), "train", 300):
         sentences = _sentences(row["document"])
         picks = [generator.sample(sentences, min(len(sentences), 5)) for _ in range(9)]
         long.append(([" ".join(pick) for pick in picks[1:]], " ".join(picks[0])))

@@ -78,17 +78,11 @@ def brio_loss(model: torch.nn.Module, batch: Batch) -> Tensor:
     keep = (targets != pad).to(logits.dtype)
     chosen = logits.log_softmax(-1).gather(-1, targets[..., None])[..., 0]
     likelihood = (chosen * keep).sum(-1) / keep.sum(-1) ** SETTINGS.length_penalty
-    cross_entropy = smoothed_cross_entropy(logits[:, 0], targets[:, 0], keep[:, 0])
+    cross_entropy = torch.nn.functional.cross_entropy(
+        logits[:, 0].flatten(0, 1), targets[:, 0].flatten(), ignore_index=pad,
+        label_smoothing=SETTINGS.label_smoothing,
+    )  # fmt: skip
     return cross_entropy + SETTINGS.gamma * ranking_loss(likelihood[:, 1:])
-
-
-def smoothed_cross_entropy(logits: Tensor, targets: Tensor, keep: Tensor) -> Tensor:
-    """The smoothed cross-entropy with its target distribution written out."""
-    log_probability, smoothing = logits.log_softmax(-1), SETTINGS.label_smoothing
-    rest = smoothing / logits.shape[-1]
-    wanted = torch.full_like(log_probability, rest)
-    wanted.scatter_(-1, targets[..., None], 1 - smoothing + rest)
-    return (-(wanted * log_probability).sum(-1) * keep).sum() / keep.sum()
 
 
 def ranking_loss(likelihood: Tensor) -> Tensor:
