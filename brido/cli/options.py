@@ -23,6 +23,7 @@ REPEATED = (
     "checkpoints.*.fine_tuning.world.",
     "generation.*.guidance.",
     "runtime.endpoints.*.",
+    "training.lora.",
     "tuned.*.",
     "variants.*.",
 )

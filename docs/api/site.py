@@ -14,8 +14,7 @@ from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).parents[2]
 # Pages outside docs/; what they and the others link to comes with them.
-PAGES = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "benchmarks/RESULTS.md")
-PAGES += ("metrics/evidence/README.md",)
+PAGES = ("README.md", "CONTRIBUTING.md", "benchmarks/RESULTS.md", "metrics/evidence/README.md")
 _LINK = re.compile(r"\]\(([^)\s#:]+)[^)\s]*\)")
 
 

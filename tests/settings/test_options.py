@@ -37,9 +37,7 @@ def test_every_key_stands_in_params_or_on_the_page():
     shown = {starred(key) for key in flatten(YAML(typ="safe").load(text))}
     for cell in re.findall(r"^\| (`[\w.*`, ]+`) \|", page, re.MULTILINE):
         shown |= set(re.findall(r"[\w.*]+", cell))
-    # The adapter of training has the texts of fine-tuning's.
-    others = (*REPEATED, "training.lora.")
-    missing = {one.key for one in ALL if not one.key.startswith(others)} - shown
+    missing = {one.key for one in ALL if not one.key.startswith(REPEATED)} - shown
     # A section that may be null is there with its keys.
     assert {key for key in missing if not any(k.startswith(f"{key}.") for k in shown)} == set()
 
