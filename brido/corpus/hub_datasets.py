@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Generator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -92,8 +93,7 @@ class HubSource:
         named = {settings.id_column, settings.document_column, settings.summary_column}
         columns = self.splits[split].column_names
         data = self.splits[split].select_columns([name for name in columns if name in named])
-        number = 0
-        for batch in data.with_format("arrow").iter(batch_size=1000):
-            for row in batch.to_pylist():
-                number += 1
-                yield raw_row(settings, row, f"{split} row {number}", settings.id_column in row)
+        batches = data.with_format("arrow").iter(batch_size=1000)
+        rows = chain.from_iterable(batch.to_pylist() for batch in batches)
+        for number, row in enumerate(rows, 1):
+            yield raw_row(settings, row, f"{split} row {number}", settings.id_column in row)

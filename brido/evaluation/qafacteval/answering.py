@@ -131,26 +131,19 @@ class Reader:
         model = whole(AutoModelForQuestionAnswering, folder, dtype=torch.float32)
         self.model = model.to(device).eval()
         self.device = device
-        self._words: dict[str, list[int]] = {}
 
     def context(self, text: str) -> Context:
-        """The context of `text`, every word tokenised once."""
+        """The context of `text`, word by word."""
         words = [match.span() for match in _WORD.finditer(text)]
         surface = [text[start:end] for start, end in words]
-        if new := [word for word in dict.fromkeys(surface) if word not in self._words]:
-            self._words |= zip(new, self._pieces(new), strict=True)
-        ids = [self._words[word] for word in surface]
-        flat = [piece for pieces in ids for piece in pieces]
-        owners = [word for word, pieces in enumerate(ids) for _ in pieces]
-        pieces = list(self.tokenizer.convert_ids_to_tokens(flat))
-        return Context(text, words, pieces, flat, owners)
+        # Without a warning: what is longer than the model reads is cut into windows.
+        how = {"is_split_into_words": True, "add_special_tokens": False, "verbose": False}
+        read = self.tokenizer(surface, **how)
+        return Context(text, words, read.tokens(), read["input_ids"], read.word_ids())
 
     def question_ids(self, question: str) -> list[int]:
         """The first 64 piece ids of a question."""
-        return self._pieces([question])[0][:MAX_QUESTION_PIECES]
-
-    def _pieces(self, texts: list[str]) -> list[list[int]]:
-        return self.tokenizer(texts, add_special_tokens=False)["input_ids"]
+        return self.tokenizer(question, add_special_tokens=False)["input_ids"][:MAX_QUESTION_PIECES]
 
     def run(
         self, pairs: Sequence[tuple[str, str]], batch_tokens: int
