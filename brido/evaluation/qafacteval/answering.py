@@ -24,7 +24,6 @@ from brido.evaluation.qafacteval.contexts import (
     windows,
 )
 from brido.models.loading import pretrained, whole
-from brido.models.tokens import padded
 from brido.work.batches import plan_batches
 
 N_BEST = 20
@@ -183,11 +182,9 @@ class Reader:
             front = [tokenizer.cls_token_id, *question, tokenizer.sep_token_id]
             rows.append([*front, *pieces, tokenizer.sep_token_id])
             kinds.append([0] * len(front) + [1] * (len(pieces) + 1))
-        mask = padded([[1] * len(row) for row in rows], 0, WINDOW_TOKENS)
-        output = self.model(
-            input_ids=padded(rows, tokenizer.pad_token_id, WINDOW_TOKENS).to(self.device),
-            attention_mask=mask.to(self.device),
-            token_type_ids=padded(kinds, 0, WINDOW_TOKENS).to(self.device),
-        )
+        how: dict[str, Any] = {"padding": "max_length", "max_length": WINDOW_TOKENS}
+        batch = {"input_ids": rows, "token_type_ids": kinds}
+        inputs = tokenizer.pad(batch, **how, return_tensors="pt")
+        output = self.model(**inputs.to(self.device))
         starts, ends = output.start_logits.cpu().numpy(), output.end_logits.cpu().numpy()
         return list(zip(starts, ends, strict=True))

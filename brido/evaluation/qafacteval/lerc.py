@@ -12,7 +12,6 @@ import torch
 from transformers import AutoTokenizer, RobertaForSequenceClassification
 
 from brido.models.loading import pretrained, whole
-from brido.models.tokens import padded
 from brido.work.batches import plan_batches
 
 MAX_TOKENS = 512
@@ -44,9 +43,8 @@ class LercQuip:
     @torch.no_grad()
     def score(self, batch: Sequence[list[int]]) -> list[float]:
         """The raw logits of a batch."""
-        mask = padded([[1] * len(ids) for ids in batch], 0)
-        inputs = padded(batch, self.tokenizer.pad_token_id)
-        logits = self.model(inputs.to(self.device), attention_mask=mask.to(self.device)).logits
+        inputs = self.tokenizer.pad({"input_ids": list(batch)}, return_tensors="pt")
+        logits = self.model(**inputs.to(self.device)).logits
         return logits[:, 0].cpu().tolist()
 
     def run(
