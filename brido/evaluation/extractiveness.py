@@ -5,14 +5,13 @@ It stands beside every faithfulness metric because copying and brevity raise mos
 
 from collections import defaultdict
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
-
-from pydantic import Field
 
 from brido.evaluation import Column, Evaluation, Inputs, Metric, by_document, share
 from brido.text.words import word_count, words
 from brido.utils.progress import MakeProgress
-from brido.utils.sections import Positive, Section
+from brido.utils.sections import Section
 
 # Neither length nor copying has a better direction: they are shown so that a reader can see when
 # another metric improved merely because summaries got shorter or more extractive.
@@ -23,12 +22,6 @@ COLUMNS = (
     Column("compression", better="neither"),
     Column("length", "words", better="neither", digits=1, headline=True),
 )
-
-
-class ExtractivenessSettings(Section):
-    """`evaluation.extractiveness`."""
-
-    novel_ngrams: Positive = Field(2, description="Words of an n-gram.")
 
 
 def fragment_lengths(document: Sequence[str], summary: Sequence[str]) -> list[int]:
@@ -59,12 +52,12 @@ def fragment_lengths(document: Sequence[str], summary: Sequence[str]) -> list[in
     return lengths
 
 
-def measure(document: str, summary: str, n: int) -> dict[str, float | None]:
+def measure(document: str, summary: str) -> dict[str, float | None]:
     """coverage, density, novel_ngrams, compression and length of one summary.
 
     coverage: share of its words inside fragments. density: mean over its words of the length of
-    their fragment. novel_ngrams: share of its distinct n-grams that the document lacks (None where
-    it has none). compression: document words per summary word. length: its words
+    their fragment. novel_ngrams: share of its distinct pairs of words that the document lacks (None
+    where it has none). compression: document words per summary word. length: its words
     (`word_count`). An empty summary has a length only.
     """
     source, target = words(document), words(summary)
@@ -75,29 +68,21 @@ def measure(document: str, summary: str, n: int) -> dict[str, float | None]:
         row["coverage"] = sum(lengths) / len(target)
         row["density"] = sum(part * part for part in lengths) / len(target)
         row["compression"] = len(source) / len(target)
-    grams = _ngrams(target, n)
-    if grams:
-        row["novel_ngrams"] = len(grams - _ngrams(source, n)) / len(grams)
+    if pairs := set(pairwise(target)):
+        row["novel_ngrams"] = len(pairs - set(pairwise(source))) / len(pairs)
     return row
 
 
-def _ngrams(tokens: list[str], n: int) -> set[tuple[str, ...]]:
-    return set(zip(*(tokens[shift:] for shift in range(n)), strict=False))
-
-
-def evaluate(
-    inputs: Inputs, settings: ExtractivenessSettings, progress: MakeProgress
-) -> Evaluation:
+def evaluate(inputs: Inputs, settings: Section, progress: MakeProgress) -> Evaluation:
     """coverage, density, novel_ngrams, compression and length of every summary (see `measure`)."""
     signature = {
         "implementation": "Grusky, Naaman and Artzi 2018, own code",
         "words": "lower-cased runs of letters, digits and marks; length: words between spaces",
-        "novel_ngrams": settings.novel_ngrams,
+        "novel_ngrams": 2,
     }
 
     def one(index: int) -> tuple[dict[str, float | None], Any]:
-        document, summary = inputs.documents[index], inputs.summaries[index]
-        return measure(document, summary, settings.novel_ngrams), {}
+        return measure(inputs.documents[index], inputs.summaries[index]), {}
 
     return by_document("extractiveness", inputs, progress, one, signature)
 
@@ -107,5 +92,4 @@ METRIC = Metric(
     label="Extractiveness",
     columns=COLUMNS,
     evaluate=evaluate,
-    settings=ExtractivenessSettings,
 )

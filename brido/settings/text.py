@@ -32,7 +32,6 @@ SELDOM = frozenset(
         "decoding": "min_length early_stopping",
         "evaluation.rouge": "use_stemmer tokenizer",
         "evaluation.mentions": "case_sensitive facts",
-        "evaluation.extractiveness": "novel_ngrams",
         "choice": "rouge_loss length_change standard_errors",
         "report": "bootstrap_samples length_warning page_documents",
         "runtime": "device engine checkpoint_minutes candidate_micro_batch fsdp log_seconds "

@@ -34,7 +34,7 @@ def test_fragments_equal_the_slow_version(document, summary):
 
 
 def test_by_hand():
-    row = measure("the cat sat on the mat today", "A cat sat on mat today.", 2)
+    row = measure("the cat sat on the mat today", "A cat sat on mat today.")
     # Words: a | cat sat on | mat today; fragments of 3 and 2 words.
     assert row == {
         "coverage": 5 / 6,
@@ -54,7 +54,7 @@ def test_by_hand():
     ],
 )
 def test_words_of_other_scripts(document, summary, words):
-    row = measure(document, summary, 2)
+    row = measure(document, summary)
     copied = {"एक बिल्ली": (1, 1), "犬が家で": (3 / 4, 9 / 4), "été froid": (1 / 2, 1 / 2)}
     assert (row["coverage"], row["density"]) == copied[summary]
     assert row["length"] == words
@@ -62,7 +62,7 @@ def test_words_of_other_scripts(document, summary, words):
 
 @pytest.mark.parametrize("summary", ["", " ", "..."])
 def test_nothing_to_measure(summary):
-    row = measure("a b", summary, 2)
+    row = measure("a b", summary)
     assert row.pop("length") == len(summary.split())
     assert set(row.values()) == {None}
-    assert measure("a b", "a", 2)["novel_ngrams"] is None
+    assert measure("a b", "a")["novel_ngrams"] is None
