@@ -104,9 +104,9 @@ class AnswerStore(Store):
             (digest, model.name, model.revision, as_json(dict(model.parameters)))
             for digest, model in models.items()
         ]
-        with self._transaction() as connection:
-            connection.executemany(_ADD_MODEL, described)
-            connection.executemany(_ADD_ANSWER, values)
+        with self._writing, self._errors(), self._connection as transaction:
+            transaction.executemany(_ADD_MODEL, described)
+            transaction.executemany(_ADD_ANSWER, values)
 
     def samples(self, key: str) -> set[int]:
         """The sample numbers of a question that are answered for good."""

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, NoReturn, cast
 
 from brido.utils.progress import show_messages
-from brido.utils.signals import Stopped, stop_at_signals
+from brido.utils.signals import Stopped, answering, stop
 
 _LONGEST_REASON = 300
 _KEPT = "finished work is kept, run again to go on"
@@ -142,7 +142,7 @@ def run_command(main: Callable[[], None]) -> None:
         # A terminal that lacks a sign shows its number.
         cast(io.TextIOWrapper, sys.stdout).reconfigure(errors="backslashreplace")
     show_messages()
-    with stop_at_signals():
+    with answering(lambda number, _: stop(number)):
         try:
             main()
         except BridoError as error:

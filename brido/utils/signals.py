@@ -34,23 +34,17 @@ def end_at_signals() -> None:
 
 
 @contextmanager
-def answers_restored() -> Iterator[None]:
-    """A block after which both signals are answered as they were before it."""
+def answering(handler: Handler | None = None) -> Iterator[None]:
+    """A block in which both signals call `handler`; behind it they are answered as before."""
     former = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
+        if handler:
+            _answer(handler)
         yield
     finally:
         if threading.current_thread() is threading.main_thread():
-            for number, handler in former.items():
-                signal.signal(number, handler)
-
-
-@contextmanager
-def stop_at_signals() -> Iterator[None]:
-    """A block in which both signals raise Stopped."""
-    with answers_restored():
-        _answer(lambda number, _: stop(number))
-        yield
+            for number, answer in former.items():
+                signal.signal(number, answer)
 
 
 @contextmanager
@@ -63,8 +57,7 @@ def stop_request() -> Iterator[list[int]]:
             stop(number)
         received.append(number)
 
-    with answers_restored():
-        _answer(note)
+    with answering(note):
         yield received
 
 

@@ -52,7 +52,7 @@ class Store:
             self._connection = sqlite3.connect(
                 self.path or ":memory:",
                 timeout=WAIT_SECONDS,
-                isolation_level=None,
+                isolation_level="IMMEDIATE",
                 check_same_thread=False,
             )
             # FULL: what was committed outlives a power cut, not only a killed process.
@@ -87,20 +87,6 @@ class Store:
         with self._errors():
             return self._connection.execute(query, values).fetchall()
 
-    @contextlib.contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """What is written in the block is committed whole, and durable, or not at all."""
-        with self._writing, self._errors():
-            self._connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield self._connection
-                self._connection.execute("COMMIT")
-            except BaseException:
-                # A full disk may have ended the transaction already.
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
-                raise
-
 
 def content_key(kind: str, model: str, parts: Sequence[Any]) -> str:
     """The key of a result: it changes with the kind, the model's fingerprint and every input."""
@@ -132,8 +118,9 @@ class ResultStore(Store):
     def write(self, results: Iterable[tuple[str, Any]]) -> None:
         """Commit results; those of a key that is there already stay as they are."""
         rows = [(key, json.dumps(value, ensure_ascii=False)) for key, value in results]
-        with self._transaction() as connection:
-            connection.executemany("INSERT INTO results VALUES (?, ?) ON CONFLICT DO NOTHING", rows)
+        query = "INSERT INTO results VALUES (?, ?) ON CONFLICT DO NOTHING"
+        with self._writing, self._errors(), self._connection as transaction:
+            transaction.executemany(query, rows)
 
     def recall(
         self,

@@ -22,7 +22,7 @@ from typing import Any
 import brido
 from brido.utils.errors import BridoError, first_line
 from brido.utils.extras import extra
-from brido.utils.signals import answers_restored
+from brido.utils.signals import answering
 from brido.work.settings import RayRuntime
 from brido.work.worker import (
     RUN_AGAIN,
@@ -186,7 +186,7 @@ def _connected() -> Iterator[ModuleType]:
         return
     address = os.environ.get("RAY_ADDRESS")
     try:
-        with answers_restored():
+        with answering():
             ray.init(
                 address=address or "local",
                 include_dashboard=None if address else False,

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
+from brido.utils.arguments import check_choices
 from brido.utils.errors import BridoError, quoted
 from brido.utils.paths import user_path
 
@@ -59,10 +60,7 @@ def load_pipeline(name: str, strategy: Strategy = "noun_chunks") -> Any:
     """
     import spacy
 
-    if strategy not in get_args(Strategy):
-        raise BridoError(
-            f"answers: {quoted(strategy)} is not one of {', '.join(get_args(Strategy))}"
-        )
+    check_choices({"answers": (strategy, get_args(Strategy))})
     folder = user_path(name)
     try:
         pipeline = spacy.load(folder if folder.is_dir() else name)

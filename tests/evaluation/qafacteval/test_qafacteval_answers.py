@@ -57,7 +57,7 @@ def test_pipelines_that_cannot_answer_are_refused(tmp_path):
     blank.to_disk(tmp_path / "blank")
     (tmp_path / "empty").mkdir()
     refused = [
-        (("nowhere", "max_np"), r"answers: 'max_np'.* noun_chunks, ner"),
+        (("nowhere", "max_np"), r"answers 'max_np'.* noun_chunks, ner"),
         (("en_core_web_none", "ner"), "python -m spacy download"),
         ((str(tmp_path / "empty"), "ner"), "cannot be loaded"),
         ((str(tmp_path / "blank"), "noun_chunks"), "answers: noun_chunks needs"),
