@@ -4,8 +4,6 @@ What it answers to a question depends on the question alone (text and seed), so 
 undisturbed run must end in the same table. How it misbehaves is drawn anew at every attempt.
 """
 
-import asyncio
-import contextlib
 import gzip
 import hashlib
 import json
@@ -14,10 +12,11 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 HEADER = b"HTTP/1.1 %d X\r\nContent-Type: %s\r\nContent-Length: %d\r\n%s\r\n"
-GONE = (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError)
+JSON = b"application/json"
 # What takes the place of a completion.
 BODIES = {
     "other json": b'{"object": "error", "choices": null}',
@@ -30,6 +29,8 @@ BODIES = {
 }
 # What takes the place of a response; the connection ends behind it.
 RAW = {
+    "stall": b"",
+    "drop": b"",
     "half head": b"HTTP/1.1 200 OK\r\nContent-Ty",
     "other protocol": b"\x15\x03\x03\x00\x02\x02\x28" * 9,
     "chunk cut": b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n{"choices"',
@@ -37,7 +38,7 @@ RAW = {
 }
 TROUBLES = (
     *("429 after", "429 date", "429 bare", "500", "502", "503", "504"),
-    *("stall", "drop", "drop in body", "cut json", "page", "twice", "drip", "compressed", "flood"),
+    *("drop in body", "cut json", "page", "twice", "drip", "compressed", "flood"),
     *BODIES,
     *RAW,
 )
@@ -50,12 +51,11 @@ def plain_answer(question: str) -> str:
 
 @dataclass
 class BadEndpoint:
-    """`with BadEndpoint(trouble=0.3) as server:` serves on `server.url` from a thread."""
+    """`with BadEndpoint(trouble=0.3) as server:` serves on `server.url` from threads."""
 
     trouble: float = 0.0
     troubles: tuple[str, ...] = TROUBLES
     troubles_left: float = float("inf")
-    seed: int = 0
     latency: float = 0.0
     usage: bool = True
     always: dict[str, int] = field(default_factory=dict)  # text in a question -> HTTP status
@@ -73,148 +73,101 @@ class BadEndpoint:
     times: list[float] = field(default_factory=list)
 
     def __enter__(self) -> "BadEndpoint":
-        self._random = random.Random(self.seed)
-        self._loop = asyncio.new_event_loop()
-        self._serving: set[asyncio.Task] = set()
-        self.port = 0
-        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
-        self._thread.start()
-        self._call(self._open())
+        self.random = random.Random(0)
+        self._server = _Server(("127.0.0.1", 0), type("Handler", (_Handler,), {"own": self}))
+        self.url = f"http://127.0.0.1:{self._server.server_port}/v1"
+        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._call(self._shut())
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(10)
-        self._loop.close()
+        self._server.shutdown()
+        self._server.server_close()
 
-    def _call(self, coroutine: Any) -> Any:
-        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(30)
 
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/v1"
+class _Server(ThreadingHTTPServer):
+    request_queue_size = 128
 
-    async def _open(self) -> None:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", self.port)
-        self.port = self._server.sockets[0].getsockname()[1]
+    def handle_error(self, *_: object) -> None:
+        """A client that has gone is nothing to speak of."""
 
-    async def _shut(self) -> None:
-        self._server.close()
-        for task in self._serving:
-            task.cancel()
-        await asyncio.gather(*self._serving, return_exceptions=True)
 
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        self._serving.add(task)
-        try:
-            with contextlib.suppress(*GONE):
-                while True:
-                    head = (await reader.readuntil(b"\r\n\r\n")).decode()
-                    self.headers.append(head)
-                    length = int(head.lower().split("content-length:")[1].split()[0])
-                    body = json.loads(await reader.readexactly(length))
-                    self.requests.append(body)
-                    self.times.append(time.monotonic())
-                    await asyncio.sleep(self.latency)
-                    await self._respond(writer, body)
-        finally:
-            self._serving.discard(task)
-            if task.cancelling():
-                writer.transport.abort()
-            writer.close()
+class _Handler(BaseHTTPRequestHandler):
+    own: BadEndpoint
+    protocol_version = "HTTP/1.1"
 
-    async def _respond(self, writer: asyncio.StreamWriter, body: dict[str, Any]) -> None:
+    def log_message(self, *_: object) -> None:
+        """Requests are kept in a list."""
+
+    def do_POST(self) -> None:
+        own = self.own
+        own.headers.append(str(self.headers))
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        own.requests.append(body)
+        own.times.append(time.monotonic())
+        time.sleep(own.latency)
         question = body["messages"][-1]["content"]
-        for text, status in self.always.items():
+        error = {"error": {"message": own.error_text, "code": "some_code"}}
+        for text, status in own.always.items():
             if text in question:
-                return await self._error(writer, status)
-        if self.redirect is not None:
-            return await self._error(writer, 307, f"Location: {self.redirect}\r\n")
-        if (served := self.respond(body)) is not None:
-            return await self._json(writer, *served)
+                return self._json(status, error)
+        if own.redirect is not None:
+            return self._json(307, error, f"Location: {own.redirect}\r\n")
+        if (served := own.respond(body)) is not None:
+            return self._json(*served)
         trouble = ""
-        if self.troubles_left and self._random.random() < self.trouble:
-            self.troubles_left -= 1
-            trouble = self._random.choice(self.troubles)
+        if own.troubles_left and own.random.random() < own.trouble:
+            own.troubles_left -= 1
+            trouble = own.random.choice(own.troubles)
         if trouble[:3].isdigit():
             extra = {
-                "429 after": f"Retry-After: {self.retry_after}\r\n",
+                "429 after": f"Retry-After: {own.retry_after}\r\n",
                 "429 date": "Retry-After: Sun, 06 Nov 1994 08:49:37 GMT\r\n",
             }.get(trouble, "")
-            return await self._error(writer, int(trouble[:3]), extra)
-        if trouble == "stall":
-            await asyncio.sleep(self.stall_seconds)
-        content = self._completion(body)
-        await self._send(writer, trouble, content)
+            return self._json(int(trouble[:3]), error, extra)
+        return self._send(trouble, self._completion(body))
 
-    async def _send(self, writer: asyncio.StreamWriter, trouble: str, content: bytes) -> None:
-        if trouble in {"drop", "stall"}:
-            raise ConnectionResetError
-        if trouble in RAW:
-            writer.write(RAW[trouble])
-            await writer.drain()
-            writer.write_eof()
-            raise ConnectionResetError
-        content = BODIES.get(trouble, content)
-        kind = b"application/json"
+    def _json(self, status: int, body: Any, extra: str = "") -> None:
+        content = json.dumps(body).encode()
+        self.wfile.write(HEADER % (status, JSON, len(content), extra.encode()) + content)
+
+    def _send(self, trouble: str, content: bytes) -> None:
+        content, kind, extra = BODIES.get(trouble, content), JSON, b""
         if trouble == "cut json":
             content = content[: len(content) // 2]
         elif trouble == "page":
             kind, content = b"text/html", b"<html><body>Bad gateway</body></html>"
-        extra = b""
-        if trouble == "compressed":
+        elif trouble == "compressed":
             content, extra = gzip.compress(content), b"Content-Encoding: gzip\r\n"
         whole = HEADER % (200, kind, len(content), extra) + content
-        if trouble == "twice":
-            whole *= 2
-        elif trouble == "drop in body":
-            writer.write(whole[: len(whole) - 40])
-            await writer.drain()
-            raise ConnectionResetError
+        whole = {"twice": whole * 2, "drop in body": whole[:-40], **RAW}.get(trouble, whole)
+        self.close_connection |= trouble in {*RAW, "drop in body", "drip"}
+        if trouble == "stall":
+            time.sleep(self.own.stall_seconds)
         elif trouble == "drip":
             for byte in whole[:200]:
-                await asyncio.sleep(self.stall_seconds / 100)
-                writer.write(bytes([byte]))
-                await writer.drain()
-                if writer.transport.is_closing():
-                    break
-            raise ConnectionResetError
+                time.sleep(self.own.stall_seconds / 100)
+                self.wfile.write(bytes([byte]))
+            return
         elif trouble == "flood":
-            writer.write(HEADER % (200, kind, 2**40, b""))
+            self.wfile.write(HEADER % (200, kind, 2**40, b""))
             while True:
-                writer.write(b" " * 2**20)
-                await writer.drain()
-                self.flooded += 2**20
-        writer.write(whole)
-        await writer.drain()
-
-    async def _error(self, writer: asyncio.StreamWriter, status: int, extra: str = "") -> None:
-        error = {"message": self.error_text, "code": "some_code"}
-        await self._json(writer, status, {"error": error}, extra)
-
-    async def _json(
-        self, writer: asyncio.StreamWriter, status: int, body: Any, extra: str = ""
-    ) -> None:
-        content = json.dumps(body).encode()
-        writer.write(HEADER % (status, b"application/json", len(content), extra.encode()) + content)
-        await writer.drain()
+                self.wfile.write(b" " * 2**20)
+                self.own.flooded += 2**20
+        self.wfile.write(whole)
 
     def _completion(self, body: dict[str, Any]) -> bytes:
         question = body["messages"][-1]["content"]
-        text = self.answer(f"{question} {body.get('seed', 0)}")
+        text = self.own.answer(f"{question} {body.get('seed', 0)}")
         message = {"role": "assistant", "content": text}
-        choice = {"index": 0, "message": message, "finish_reason": "stop"}
         completion = {
             "id": "chatcmpl-1",
             "object": "chat.completion",
             "created": 1,
             "model": f"{body['model']}-as-served",
-            "choices": [choice],
+            "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
         }
-        if self.usage:
-            tokens = self.tokens or (len(question) // 5, 30)
+        if self.own.usage:
+            tokens = self.own.tokens or (len(question) // 5, 30)
             names = ("prompt_tokens", "completion_tokens")
             completion["usage"] = dict(zip(names, tokens, strict=True))
         return json.dumps(completion).encode()
