@@ -77,7 +77,6 @@ def hub_folder(tmp_path_factory: pytest.TempPathFactory) -> tuple[LoopbackHub, P
 def hub(hub_folder: tuple[LoopbackHub, Path]) -> Iterator[tuple[LoopbackHub, str]]:
     """A running loopback hub and its address."""
     hub = hub_folder[0]
-    hub.break_after = None
     hub.requests.clear()
     with hub.running() as address:
         yield hub, address

@@ -5,27 +5,33 @@ thousands more in tests/tables/test_fuzz_readers.py.
 """
 
 import contextlib
+import copy
+import gzip
 import hashlib
 import io
 import json
+import math
+import os
+import random
 import shutil
 from pathlib import Path
 
-import bad_inputs
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import small_project
 from tiny_chat import chat_tokenizer
 
 from brido.cli import config, evaluate, export_pairs, score, vote_check
+from brido.endpoint.settings import EndpointRuntime
 from brido.models.prompt import Prompt
 from brido.models.settings import ReadingSettings
-from brido.settings.load import load_params, read_yaml
+from brido.settings.load import check_params, load_params, read_yaml
 from brido.utils.commands import invoke
-from brido.utils.errors import run_command
+from brido.utils.errors import BridoError, run_command
 from stages import checkpoint, download, generate
 
 pytestmark = pytest.mark.slow
-TRIED: dict[str, int] = {}
 
 
 def content(folder):
@@ -65,8 +71,7 @@ def check(cases):
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
     """A small project that works."""
-    folder = tmp_path_factory.mktemp("whole")
-    small_project.write_project(folder)
+    small_project.write_project(folder := tmp_path_factory.mktemp("whole"))
     return folder
 
 
@@ -79,31 +84,70 @@ def project(whole, tmp_path, monkeypatch):
     return tmp_path
 
 
-def writing(path, content, call):
-    """Write the input, then answer with the call on it."""
-    path = Path(path)
-    if callable(content):
-        content(path)
-    else:
-        path.write_bytes(content)
-    return call
+def write_params(params, name="params.yaml"):
+    """JSON is YAML, but for what it cannot write."""
+    text = json.dumps(params).replace("NaN", ".nan")
+    Path(name).write_text(text.replace("-Infinity", "-.inf").replace("Infinity", ".inf"))
+
+
+ODD = [
+    -1, 10**400, 1e308, math.nan, math.inf, True, None, "", "x", "\x1b[2J", "\ud800", "a\0b",
+    "x" * 100_000, [], [None], {}, {"a": 1}, {1: 2},
+]  # fmt: skip
+
+
+def bad_settings(count, seed):
+    """`count` params.yaml with one odd value, or an unknown key, that cannot be used."""
+    whole, draw = read_yaml(small_project.ROOT / "params.yaml"), random.Random(seed)
+    whole["runtime"]["endpoint"] = EndpointRuntime().model_dump()
+    # The switches of a chat template are free, and JSON makes texts of their names.
+    places = [place for place in places_of(whole) if "template" not in place]
+    while count:
+        changed = copy.deepcopy(whole)
+        *above, name = draw.choice(places)
+        inner = changed
+        for key in above:
+            inner = inner[key]
+        inner[draw.choice([name, "unknown"])] = draw.choice(ODD)
+        try:
+            check_params(changed)  # many odd values are right at some keys
+        except BridoError:
+            count -= 1
+            yield changed
+
+
+def places_of(tree, above=()):
+    for name, value in tree.items():
+        yield (*above, name)
+        if isinstance(value, dict):
+            yield from places_of(value, (*above, name))
 
 
 def test_settings(project):
     def cases():
-        for number, params in enumerate(bad_inputs.settings(small_project.ROOT, 80, seed=0)):
-            path = Path(f"params{number}.json")  # JSON is YAML, but for what it cannot write
-            path.write_text(json.dumps(params, default=repr, allow_nan=True).replace("NaN", ".nan")
-                            .replace("-Infinity", "-.inf").replace("Infinity", ".inf"))  # fmt: skip
-            yield path.name, lambda path=path: invoke(config.command, [str(path)])
-        for change in bad_inputs.SERVERS:
-            params = read_yaml(Path("params.yaml"))
-            params["runtime"]["endpoint"] = change
-            params["evaluation"] |= {"geval": {"model": "m"}, "metrics": ["geval"]}
-            Path("server.json").write_text(json.dumps(params).replace("NaN", ".nan"))
-            yield str(change), lambda: invoke(config.command, ["server.json"])
+        for number, params in enumerate(bad_settings(100, seed=0)):
+            write_params(params, name := f"params{number}.json")
+            yield name, lambda name=name: invoke(config.command, [name])
 
     check(cases())
+
+
+def damaged_files():
+    """Files that are not of their format, by a name with their ending."""
+    found = {"none": b"{}", "folder.jsonl": None}
+    text = "".join(json.dumps({"document": f"A {n}.", "summary": "B."}) + "\n" for n in range(40))
+    sink = pa.BufferOutputStream()
+    pq.write_table(pa.table({"document": ["A."] * 40, "summary": ["B."] * 40}), sink)
+    for ending, good in {
+        ".jsonl": text.encode(),
+        ".jsonl.gz": gzip.compress(text.encode(), mtime=0),
+        ".csv": b'document,summary\nA.,B.\n"A.,B.',
+        ".parquet": sink.getvalue().to_pybytes(),
+    }.items():
+        found[f"empty{ending}"] = b""
+        found[f"bytes{ending}"] = random.Random(1).randbytes(200)
+        found[f"cut{ending}"] = good if ending == ".csv" else good[: len(good) // 2]
+    return found
 
 
 def test_documents(project):
@@ -111,36 +155,28 @@ def test_documents(project):
     params["data"]["source"] = "files"
 
     def cases():
-        files = bad_inputs.damaged_files(bad_inputs.documents(), seed=1)
-        for name, made in files.items():
+        for name, made in damaged_files().items():
+            Path(name).mkdir() if made is None else Path(name).write_bytes(made)
             params["data"]["files"] = {"train": name}
-            Path("params.yaml").write_text(json.dumps(params))
-            yield name, writing(name, made, download.main)
-        Path("good.jsonl").write_bytes(bad_inputs.whole(".jsonl", bad_inputs.documents()))
-        for change in (
-            {"document_column": "nothing"}, {"id_column": "nothing"}, {"validation": "good.jsonl"},
-            {"train": "*.nothing"}, {"train": ["good.jsonl", "good.jsonl"]},
-        ):  # fmt: skip
-            params["data"]["files"] = {"train": "good.jsonl", **change}
-            Path("params.yaml").write_text(json.dumps(params))
-            yield str(change), download.main
+            write_params(params)
+            yield name, download.main
 
     check(cases())
 
 
+BAD_CANDIDATES = [5, "ab", None, True, [], ["one"], [1, 2, 3, 4], [None] * 4, {"a": "b"},
+                  [["a"]] * 4, ["\ud800"] * 4, 10**400]  # fmt: skip
+
+
 def test_candidates_of_users(project):
     files = {"train": "own.jsonl", "validation": "own.jsonl"}
-    good = [{"id": f"{split}-{n}", "candidates": ["a b", "a c", f"d {n}", "e"]}
-            for split, count in small_project.SPLITS.items() for n in range(count)]  # fmt: skip
     given = {"method": "files", "checkpoint": "none", "files": files}
     small_project.write_params(project, generation=given)
 
     def cases():
-        for change in bad_inputs.OF_CANDIDATES:
-            rows = [{**good[0], **change}, *good[1:]]
-            text = "\n".join(json.dumps(row) for row in rows).encode()
-            run = lambda: generate.make(load_params(), "base")  # noqa: E731
-            yield str(change), writing("own.jsonl", text, run)
+        for value in BAD_CANDIDATES:
+            Path("own.jsonl").write_text(json.dumps({"id": "train-0", "candidates": value}))
+            yield str(value), lambda: generate.make(load_params(), "base")
 
     check(cases())
 
@@ -149,7 +185,7 @@ def test_lines_of_commands(project):
     line = {"document": "The cat sat in Leeds.", "summary": "A cat sat.", "scores": [4, 3, 2, 1],
             "candidates": ["a b", "a c", "d", "e"], "order": [0, 1, 2, 3]}  # fmt: skip
     raw = [b"", b"[]", b"{", b"\xff", b"[" * 100_000, b'"text"', b'{"a": 1e999, ']
-    voted = [line | row for row in bad_inputs.ROWS]
+    voted = [line | {"candidates": value} for value in BAD_CANDIDATES]
     scores = (5, None, [1], ["x"] * 4, [10**400, 3, 2, 1], [True, 0, 0, 0])
     scored = [line | {"scores": value} for value in scores]
     texts = [line | {key: value} for key in ("document", "summary") for value in (None, 5, {})]
@@ -163,64 +199,61 @@ def test_lines_of_commands(project):
 
     def cases():
         for name, (command, words, rows) in commands.items():
-            lines = [*raw, *(json.dumps(row).encode() for row in rows)]
-            for text in lines:
+            for text in [*raw, *(json.dumps(row).encode() for row in rows)]:
+                Path("in.jsonl").write_bytes(text)
                 run = lambda command=command, words=words: invoke(command, words)  # noqa: E731
-                yield f"{name} {text[:80]}", writing("in.jsonl", text, run)
+                yield f"{name} {text[:80]}", run
 
     check(cases())
+
+
+# Keys of a small BART's config.json and generation_config.json that no model can have.
+KEYS = [
+    *(("config.json", "encoder_layers", value) for value in (0, -1, "x", 1e308)),
+    *(("config.json", "decoder_layers", value) for value in (0, 7)),
+    *(("config.json", "vocab_size", value) for value in (0, -5, 10**4)),
+    *(("config.json", "d_model", value) for value in (0, 17, 10**5, None, "x")),
+    ("config.json", "decoder_attention_heads", 3), ("config.json", "encoder_attention_heads", 0),
+    ("config.json", "model_type", "evil"), ("config.json", "model_type", 5),
+    ("config.json", "activation_function", "no"),
+    ("generation_config.json", "decoder_start_token_id", 10**6),
+    ("generation_config.json", "forced_bos_token_id", 999),
+    ("generation_config.json", "bad_words_ids", [[10**7]]),
+    ("generation_config.json", "suppress_tokens", [-1]),
+    ("generation_config.json", "eos_token_id", "x"),
+    ("generation_config.json", "pad_token_id", [1, 2]),
+]  # fmt: skip
 
 
 def test_checkpoints(project):
-    good = project / "data/checkpoints/base"
     params = read_yaml(Path("params.yaml"))
     params["checkpoints"]["base"] = {"source": "model"}
-    Path("params.yaml").write_text(json.dumps(params))
+    write_params(params)
 
-    def damage(name, change):
+    def damaged(name, change):
         shutil.rmtree("model", ignore_errors=True)
-        shutil.copytree(good, "model")
+        shutil.copytree(project / "data/checkpoints/base", "model")
         change(Path("model") / name)
-
-    def keyed(key, value):
-        def change(path):
-            path.write_text(json.dumps(json.loads(path.read_text()) | {key: value}))
-
-        return change
+        return lambda: checkpoint.make(load_params(), "base")
 
     def cases():
-        changes = [("config.json", keyed(*pair), pair) for pair in bad_inputs.CONFIG]
-        changes += [
-            ("generation_config.json", keyed(*pair), pair) for pair in bad_inputs.GENERATION
-        ]
+        for name, key, value in KEYS:
+            change = {key: value}
+            yield str(change), damaged(name, lambda path, change=change: path.write_text(
+                json.dumps(json.loads(path.read_text()) | change)))  # fmt: skip
         for name in ("config.json", "model.safetensors", "tokenizer.json"):
-            changes.append((name, Path.unlink, "missing"))
-            changes.append((name, lambda path: path.write_bytes(b"\0" * 99), "zeros"))
-            changes.append((name, lambda path: path.write_bytes(path.read_bytes()[:500]), "cut"))
-        for name, change, what in changes:
-            damage(name, change)
-            yield f"{name} {what}", lambda: checkpoint.make(load_params(), "base")
-        for source in (
-            "package:../../x.gguf",
-            "package:no_such/x.gguf",
-            "nowhere.gguf",
-            "./nowhere",
-        ):
-            params["checkpoints"]["base"] = {"source": source}
-            Path("params.yaml").write_text(json.dumps(params))
-            yield source, lambda: checkpoint.make(load_params(), "base")
+            yield f"no {name}", damaged(name, Path.unlink)
+            yield f"{name} of zeros", damaged(name, lambda path: path.write_bytes(b"\0" * 99))
+            yield f"{name} cut", damaged(name, lambda path: os.truncate(path, 500))
 
     check(cases())
 
 
-def test_templates(project):
+@pytest.mark.parametrize("text", [
+    "{{ range(10 ** 9) | list }}", "{% macro a() %}{{ a() }}{% endmacro %}{{ a() }}", "{% for %}",
+    "{{ 1 / 0 }}", "{{ ''.__class__.__mro__[1].__subclasses__() }}", "{{ nothing.at.all }}", "",
+    "{{ messages[-1].content[:9] }}", "no document at all",
+])  # fmt: skip
+def test_templates(project, text):
     reading = ReadingSettings(prompt="{{ document }}")
-
-    def cases():
-        for text in bad_inputs.TEMPLATES:
-            yield text, lambda text=text: Prompt.of(chat_tokenizer(text), reading)
-        for prompt in ("{{ documnet }}", "{% if %}", "none", "{{ document[:3] }}", "{{ 1 / 0 }}"):
-            own = ReadingSettings(prompt=prompt)
-            yield prompt, lambda own=own: Prompt.of(chat_tokenizer(), own)
-
-    check(cases())
+    assert wrong_of(lambda: Prompt.of(chat_tokenizer(text), reading)) == ""

@@ -5,8 +5,10 @@ Paid answers are in tests/endpoint/test_stops.py.
 """
 
 import hashlib
+import importlib
 import os
 import random
+import shutil
 from contextlib import suppress
 from pathlib import Path
 
@@ -15,7 +17,7 @@ import params_file
 import pytest
 from dvc.repo import Repo
 from dvc_project import ROOT
-from forked_stages import Stages
+from forked import finish, kill_when, start
 
 from brido.settings.params import Params
 
@@ -45,12 +47,23 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def stages():
-    """(name, command, outputs) of the project's stages, in an order in which they can run."""
+    """(name, words, outputs) of the project's stages, in an order in which they can run."""
+    for path in (ROOT / "stages").glob("*.py"):
+        importlib.import_module(f"stages.{path.stem}")  # once, for all forks
     with Repo(str(ROOT)) as repo:
         ordered = networkx.dfs_postorder_nodes(repo.index.graph)
-        return [
-            (stage.addressing, stage.cmd, [str(out) for out in stage.outs]) for stage in ordered
-        ]
+        found = [(one.addressing, one.cmd.split(), [str(out) for out in one.outs])
+                 for one in ordered]  # fmt: skip
+    assert all(words[:2] == ["python", "-m"] for _, words, _ in found)
+    return [(name, words[2:], outputs) for name, words, outputs in found]
+
+
+def without(folder, outputs):
+    """The folder with these outputs removed, as DVC does before it runs a stage."""
+    for path in (folder / output for output in outputs):
+        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 def project(folder):
@@ -99,22 +112,22 @@ def unfinished(folder):
 
 def test_killed_in_every_stage_the_pipeline_ends_in_the_same_bytes(stages, tmp_path):
     whole, killed = project(tmp_path / "undisturbed"), project(tmp_path / "killed")
-    processes, draw, kills = Stages(), random.Random(0), 0
-    for name, command, outputs in stages:
-        processes.run(whole, command, outputs)
+    draw, kills = random.Random(0), 0
+    for name, words, outputs in stages:
+        finish(without(whole, outputs), *words)
         if name in WORKING:
             before = kept(killed)
-            process = processes.start(killed, command, outputs)
+            process = start(without(killed, outputs), *words)
             news = lambda before=before: bool(kept(killed) - before)  # noqa: E731
-            if processes.kill_when(process, news, draw.uniform(0.0, 0.02)):
+            if kill_when(process, news, draw.uniform(0.0, 0.02)):
                 kills += 1
                 # Nothing is unfinished any more where the outputs are in place.
                 done = all((killed / output).exists() for output in outputs)
                 assert done or kept(killed) - before, f"{name} got no further"
         if name in WRITING:
-            process = processes.start(killed, command, outputs)
-            kills += processes.kill_when(process, lambda: unfinished(killed), 0.0)
-        processes.run(killed, command, outputs)
+            process = start(without(killed, outputs), *words)
+            kills += kill_when(process, lambda: unfinished(killed))
+        finish(without(killed, outputs), *words)
     assert content(killed) == content(whole)
     assert len(content(killed)) > 20
     assert kills >= LEAST_KILLS

@@ -1,11 +1,12 @@
 """The pool: sources joined row by row, who votes, who can be elected, and what is refused."""
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
-from bad_inputs import write_loosely
 
 from brido.candidates.pool import Pool
 from brido.candidates.settings import PoolSettings
-from brido.tables import CORPUS, write_table
+from brido.tables import CANDIDATES, CORPUS, write_table
 from brido.utils.errors import BridoError
 
 
@@ -30,7 +31,9 @@ def pool(tmp_path):
         write_table(tmp_path / "corpus.parquet", [corpus], CORPUS)
         tables = {name: tmp_path / f"{name}.parquet" for name in sources}
         for name, rows in sources.items():
-            write_loosely(tables[name], rows)
+            # As any other program may write it: nulls are no error there.
+            schema = pa.schema([field.with_nullable(True) for field in CANDIDATES])
+            pq.write_table(pa.Table.from_pylist(rows, schema=schema), tables[name])
         return Pool(tables, tmp_path / "corpus.parquet", PoolSettings(**(settings or {})))
 
     return make

@@ -1,6 +1,7 @@
 """Writes a Llama as a GGUF file, as llama.cpp's converter does."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import gguf
@@ -50,30 +51,11 @@ def write_gguf(
     writer.close()
 
 
-def _tensors(model: LlamaForCausalLM) -> list[tuple[str, np.ndarray]]:
-    config, found = model.config, []
-    names = {
-        "model.embed_tokens": "token_embd",
-        "model.norm": "output_norm",
-        "lm_head": "output",
-        "input_layernorm": "attn_norm",
-        "post_attention_layernorm": "ffn_norm",
-        "self_attn.q_proj": "attn_q",
-        "self_attn.k_proj": "attn_k",
-        "self_attn.v_proj": "attn_v",
-        "self_attn.o_proj": "attn_output",
-        "mlp.gate_proj": "ffn_gate",
-        "mlp.up_proj": "ffn_up",
-        "mlp.down_proj": "ffn_down",
-    }
-    heads = {"attn_q": config.num_attention_heads, "attn_k": config.num_key_value_heads}
+def _tensors(model: LlamaForCausalLM) -> Iterator[tuple[str, np.ndarray]]:
+    config = model.config
+    heads = {"q_proj": config.num_attention_heads, "k_proj": config.num_key_value_heads}
+    names = gguf.get_tensor_name_map(gguf.MODEL_ARCH.LLAMA, config.num_hidden_layers)
     for name, weight in model.state_dict().items():
-        place = name.removesuffix(".weight")
-        layer = ""
-        if place.startswith("model.layers."):
-            _, _, number, place = place.split(".", 3)
-            layer = f"blk.{number}."
-        short = names[place]
-        weight = _turned(weight, heads[short]) if short in heads else weight
-        found.append((f"{layer}{short}.weight", weight.float().numpy()))
-    return found
+        last = name.split(".")[-2]
+        weight = _turned(weight, heads[last]) if last in heads else weight
+        yield names.get_name(name, try_suffixes=(".weight",)), weight.float().numpy()

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 import torch
 import transformers
-from accelerate import Accelerator, debug_launcher
+from accelerate import debug_launcher
 from accelerate.state import AcceleratorState, PartialState
 from tiny_chat import END, TEXT_END, chat_tokenizer
 from tiny_decoders import GEMMA, GPT2, SHAPE
@@ -16,7 +16,6 @@ from torch import Tensor
 
 from brido.models import LanguageModel
 from brido.models.settings import LoraSettings, ReadingSettings
-from brido.training import devices
 from brido.training.batches import RankedDocuments
 from brido.training.contrastive import ContrastiveTask
 from brido.training.run import TrainState
@@ -87,36 +86,6 @@ def table(documents: int, candidates: int = 4, seed: int = 0) -> pa.Table:
         values.append(score.tolist())
     columns = {"id": ids, "document": sources, "reference": references}
     return pa.table(columns | {"candidates": texts, "scores": values})
-
-
-class Noted:
-    """A tracker that keeps what it is told."""
-
-    name = "noted"
-
-    def __init__(self) -> None:
-        self.rows: list[tuple[int, dict[str, float]]] = []
-        self.settings: dict[str, object] = {}
-        self.finished = False
-
-    @classmethod
-    def started(cls, monkeypatch: pytest.MonkeyPatch) -> "Noted":
-        """The tracker that accelerate starts, whichever is asked for."""
-        noted = cls()
-
-        def start(accelerator: Accelerator, run: str, settings: dict, _: dict) -> None:
-            accelerator.trackers = [noted]
-            noted.settings = settings
-
-        monkeypatch.setattr(devices, "find_spec", lambda name: name)
-        monkeypatch.setattr(Accelerator, "init_trackers", start)
-        return noted
-
-    def log(self, values: dict[str, float], step: int) -> None:
-        self.rows.append((step, values))
-
-    def finish(self) -> None:
-        self.finished = True
 
 
 class Killed(BaseException):
