@@ -35,7 +35,7 @@ BAD = [
     ({"id": 7}, "1 documents have no candidates: d0. The file has the ids 7"),
     ({"id": "\x1b[31m"}, r"has the ids \x1b[31m"),
     *(({"ended": value}, "`ended` must be a list of 2 truth values")
-      for value in (7, False, 0, "", {}, [1, 0], [True, None])),
+      for value in (7, False, 0, "", {}, [1, 0], [True], [True, None])),
 ]  # fmt: skip
 
 

@@ -80,19 +80,6 @@ def test_micro_batches_and_layer_checkpoints_leave_every_number(name):
             assert_close(gradients(model, found), wanted, **EXACT)
 
 
-@pytest.fixture
-def ran(monkeypatch):
-    """Of every pass, how many texts of a document ran in it and how long they were."""
-    passes, real = [], likelihood._group_sums
-
-    def spy(states, candidate_ids, group):
-        passes.append((group.members.shape[1], group.length))
-        return real(states, candidate_ids, group)
-
-    monkeypatch.setattr(likelihood, "_group_sums", spy)
-    return passes
-
-
 def test_micro_batches_draw_the_same_dropout_again():
     """The value and the gradient of one forward belong to the same masks."""
     model = build_model("bart", 1, dropout=0.3).train()

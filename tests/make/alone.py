@@ -27,10 +27,13 @@ def hide(modules: Iterable[str]) -> None:
     sys.meta_path = [Visible if finder is PathFinder else finder for finder in sys.meta_path]
 
 
-def environment(folder: Path, hidden: Iterable[str]) -> dict[str, str]:
-    """The environment of a Python that cannot find these modules; its children neither."""
+def environment(folder: Path, hidden: Iterable[str], brido: Path | None = None) -> dict[str, str]:
+    """The environment of a Python that cannot find these modules; its children neither.
+
+    brido: the folder that has it; None: the checkout.
+    """
     (folder / "sitecustomize.py").write_text(f"from alone import hide\nhide({sorted(hidden)})\n")
-    paths = os.pathsep.join(map(str, (folder, MAKE.parents[1], MAKE)))
+    paths = os.pathsep.join(map(str, (folder, brido or MAKE.parents[1], MAKE)))
     return {**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1"}
 
 

@@ -9,29 +9,23 @@ from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import WhitespaceSplit
 from tokenizers.processors import TemplateProcessing
 
-KINDS = ("t5", "deberta", "roberta")
+KINDS = ("t5", "roberta")
 WORDS = [f"w{number}" for number in range(210)]
 # Sentences need capitals and full stops, and the prompt its word.
 TEXTS = [f"W{number}" for number in range(6)] + [f"w{number}." for number in range(6)]
 
 
 def tokenizer(kind: str) -> transformers.PreTrainedTokenizerFast:
-    """T5: `x </s>`; the others: a token before and the end token behind."""
-    pad, begin, end = {
-        "t5": ("<pad>", None, "</s>"),
-        "deberta": ("[PAD]", "[CLS]", "[SEP]"),
-        "roberta": ("<pad>", "<s>", "</s>"),
-    }[kind]
-    special = [token for token in (pad, begin, end, "<unk>") if token]
-    if kind == "roberta":
-        special = ["<s>", "<pad>", "</s>", "<unk>"]
+    """T5: `x </s>`; RoBERTa: `<s> x </s>`."""
+    begin = "<s>" if kind == "roberta" else None
+    special = ["<s>", "<pad>", "</s>", "<unk>"] if begin else ["<pad>", "</s>", "<unk>"]
     vocabulary = {word: n for n, word in enumerate([*special, "predict:", *WORDS, *TEXTS])}
     backend = Tokenizer(WordLevel(vocabulary, unk_token="<unk>"))
     backend.pre_tokenizer = WhitespaceSplit()
-    used = [(token, vocabulary[token]) for token in (begin, end) if token]
-    single = f"{begin} $A {end}" if begin else f"$A {end}"
+    used = [(token, vocabulary[token]) for token in (begin, "</s>") if token]
+    single = "<s> $A </s>" if begin else "$A </s>"
     backend.post_processor = TemplateProcessing(single=single, special_tokens=used)
-    named = {"pad_token": pad, "eos_token": end, "unk_token": "<unk>"}
+    named = {"pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"}
     if begin:
         named |= {"cls_token": begin, "bos_token": begin}
     return transformers.PreTrainedTokenizerFast(tokenizer_object=backend, **named)
@@ -52,11 +46,6 @@ def model(kind: str, seed: int = 0, **changes: object) -> transformers.PreTraine
             **(small | sizes | {"initializer_factor": 1.0, "decoder_start_token_id": 0} | changes)
         )
         return transformers.T5ForConditionalGeneration(config).eval()
-    if kind == "deberta":
-        relative = {"relative_attention": True, "position_biased_input": False}
-        relative |= {"pos_att_type": ["p2c", "c2p"], "max_position_embeddings": 32}
-        config = transformers.DebertaV2Config(**(small | layers | relative | changes))
-        return transformers.DebertaV2ForSequenceClassification(config).eval()
     config = transformers.RobertaConfig(
         **(small | layers | {"max_position_embeddings": 66, "type_vocab_size": 1} | changes)
     )

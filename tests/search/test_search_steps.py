@@ -36,16 +36,6 @@ def test_n_gram_bans_equal_the_naive_rule(history, size):
     assert all(values[0, token] == 0 for token in set(range(8)) - banned)
 
 
-def test_the_end_is_banned_below_the_minimum_length():
-    special = SpecialTokens((7,), 1, banned=(4,))
-    history = torch.zeros(2, 3, dtype=torch.long)
-    short = ban_tokens(torch.zeros(2, 8), history, special, True, 0)
-    long = ban_tokens(torch.zeros(2, 8), history, special, False, 0)
-    assert (short[:, 7] == -torch.inf).all()
-    assert (long[:, 7] == 0).all()
-    assert (long[:, 4] == -torch.inf).all()
-
-
 def naive_next_tokens(scores, running, done, penalty, end, pad, cost):
     """Diverse beam search's step for one document over the whole vocabulary, in plain loops.
 

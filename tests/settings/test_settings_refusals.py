@@ -71,6 +71,8 @@ REFUSED = [
       for value in (-1, 1.5, math.nan, True, 2**63)),
     *(({"scoring": {"alpha": value}}, "scoring.alpha")
       for value in ("None", "31", -1, math.nan, True)),
+    *(({"runtime": {"endpoint": {key: value}}}, f"runtime.endpoint.{key}: ") for key, value in (
+        ("max_attempts", 0), ("max_concurrency", 0), ("timeout_seconds", 0), ("max_cost", -1))),
     ({"scoring": {"alpha": 2.5, "normalization": "listing"}}, "15 (N-1)"),
     ({"decoding": {"min_length": 9, "max_length": 8}}, "min_length (9)"),
     (source(num_beams=15, num_beam_groups=2), "num_beam_groups (2) must divide num_beams (15)"),

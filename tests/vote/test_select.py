@@ -125,21 +125,6 @@ def test_every_vote_is_that_of_each_document_alone(tables, settings):
         assert batches[-1].documents.ids[-1] == "d1029"
 
 
-def test_every_order_has_the_scores_of_the_vote(tables):
-    """So margins and the control mean the same under each of them."""
-    split = paths.tables("validation")
-
-    def scores(**settings):
-        batches = score_documents(split, ScoringSettings(**settings), 0.0)
-        return np.concatenate([batch.scores for batch in batches])
-
-    plain = scores()
-    for settings in ({"information": 1.0}, {"support": 0.5}, {"shuffle": True}):
-        found = scores(**settings)
-        assert not np.array_equal(found, plain, equal_nan=True)
-        assert np.array_equal(np.sort(found), np.sort(plain), equal_nan=True)
-
-
 def test_the_elected_are_the_first_of_the_vote_without_the_reference(tables):
     params = {
         "documents": {"test": 0},

@@ -12,7 +12,6 @@ from brido.vote.settings import PairwiseSettings
 from brido.vote.similarity import (
     Comparer,
     needs_sentences,
-    sentence_similarity,
     sentence_votes,
 )
 
@@ -143,12 +142,3 @@ def test_rows_of_sentences_are_their_votes(tables, settings):
     if settings.get("tokenizer"):
         ((_, like),) = similarity_matrix(["白猫黑狗。"], "黑狗。", **how)
         assert found[2, 1, 2] == like
-
-
-def test_each_sentence_has_its_best_match_in_the_other_text():
-    """Two sentences of the first candidate, one of the second, one of the reference."""
-    values = np.array([[0, 0.2, 0.4, 0.6], [0.3, 0, 0.8, 0.1], [0.9, 0.5, 0, 0.7]])
-    found = sentence_similarity(values, np.array([0, 0, 1]), np.array([0, 0, 1, 2]), 2)
-    first, second = found
-    assert first[1:] == pytest.approx([(0.4 + 0.8) / 2, (0.6 + 0.1) / 2])
-    assert second[[0, 2]] == pytest.approx([0.9, 0.7])

@@ -6,7 +6,6 @@ each of its wordings: every article has a sentence of every group.
 """
 
 import re
-from itertools import product
 
 import pytest
 from hypothesis import given, settings
@@ -58,9 +57,6 @@ def wordings_of_references(event):
 @pytest.mark.parametrize("event", event_types(), ids=lambda event: event.name)
 def test_every_content_word_of_a_reference_is_in_each_body(event):
     assert lacking(event, wordings_of_references(event)) == {}
-    # By trying every body too: 27 combinations of wordings against every lead.
-    for lead, body in product(event.leads, product(*event.body)):
-        assert stems(lead) <= stems(" ".join(body)), (lead, body)
 
 
 def unsaid(row):

@@ -12,9 +12,8 @@ from brido.evaluation.geval import GEval
 
 IMPORTS = ">>> from brido.evaluation.geval import EndpointRuntime, GEval, GEvalSettings\n"
 ADDRESS = "http://localhost:8000/v1"
-SHOWN = {
-    each.name: each.source for each in examples() if each.extra == "judge" and each.kind == "python"
-}
+SHOWN = {each.name: each.source for each in examples() if "import EndpointRuntime" in each.source}
+assert SHOWN
 SHOWN["help"] = IMPORTS + inspect.getdoc(GEval).partition("Example:\n")[2]
 
 

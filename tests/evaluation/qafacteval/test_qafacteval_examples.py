@@ -8,7 +8,8 @@ from engine_examples import examples
 
 from brido.evaluation.qafacteval import QAFactEval
 
-SHOWN = {each.name: each.source for each in examples() if each.extra == "qafacteval"}
+SHOWN = {each.name: each.source for each in examples() if "import QAFactEval" in each.source}
+assert SHOWN
 SHOWN["help"] = inspect.getdoc(QAFactEval).partition("Example:\n")[2]
 IMPORTS = ">>> from brido.evaluation.qafacteval import QAFactEval\n"
 
