@@ -5,12 +5,11 @@ the process (others may be using it), on a GPU the time on the wall after the de
 """
 
 import gc
-import json
+import multiprocessing
 import statistics
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -57,18 +56,12 @@ def interleave(
     return found
 
 
-def measured(
-    work: Callable[[], Any], device: str = "cpu", wall: bool = False
-) -> tuple[float, float, Any]:
-    """Seconds, peak MiB above the start (0 on a processor), and what `work` returns.
-
-    wall: time on the wall on a processor too.
-    """
+def measured(work: Callable[[], Any], device: str = "cpu") -> tuple[float, float, Any]:
+    """Seconds, peak MiB above the start (0 on a processor), and what `work` returns."""
     if device == "cpu":
-        clock = time.perf_counter if wall else time.process_time
-        started = clock()
+        started = time.process_time()
         value = work()
-        return clock() - started, 0.0, value
+        return time.process_time() - started, 0.0, value
     gc.collect()
     torch.cuda.synchronize()
     torch.cuda.reset_peak_memory_stats()
@@ -84,25 +77,25 @@ def ratio(found: Mapping[str, Times], slow: str, fast: str) -> str:
     return f"{found[slow].median / found[fast].median:.2f}"
 
 
-def peak_of(work: Callable[[], Any]) -> float:
-    """The peak of this process's resident memory in MiB above the present, while `work` runs."""
+def peak_of(work: Callable[[], Any]) -> tuple[float, Any]:
+    """The peak of this process's resident memory in MiB above the present while `work` runs.
+
+    And what it returns.
+    """
+
+    def status_mib(key: str) -> float:
+        return int(Path("/proc/self/status").read_text().split(key)[1].split()[0]) / 1024
+
     Path("/proc/self/clear_refs").write_text("5")
-    before = status_mib("VmRSS")
-    work()
-    return status_mib("VmHWM") - before
+    before = status_mib("VmRSS:")
+    value = work()
+    return status_mib("VmHWM:") - before, value
 
 
-def status_mib(key: str) -> float:
-    """A memory line of /proc/self/status in MiB."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith(key)) / 1024
-
-
-def in_new_process(module: str, *arguments: str, python: str = sys.executable) -> Any:
-    """What a module prints last, as JSON: memory is measured in a process of its own."""
-    command = [python, "-m", module, *arguments]
-    output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
-    return json.loads(output.splitlines()[-1])
+def in_new_process(function: Callable[..., Any], *arguments: Any) -> Any:
+    """What a function returns in a process of its own: memory is measured there."""
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        return pool.submit(function, *arguments).result()
 
 
 def head(*columns: str) -> None:

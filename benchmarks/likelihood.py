@@ -4,7 +4,7 @@
 
 Forward and backward of the mean f(S) with random weights and tokens, on the same model. The packed
 side runs as in training, with its faster products where the processor has them. Memory is the peak
-above the model with its gradients: on a processor each side in a process of its own.
+above the model with its gradients, each side in a process of its own.
 """
 
 import argparse
@@ -57,35 +57,28 @@ def steps(model: torch.nn.Module, prompt: int, candidates: int, tokens: int) -> 
 
 
 def memory(name: str, device: str, side: str) -> float:
-    """Peak MiB of one step above the model and its gradients."""
+    """Peak MiB of one step above the model and its gradients, in this (fresh) process."""
+    torch.set_num_threads(1)
     shape, sizes = SHAPES[name]
     model = random_llama(shape, device).train()
     steps(model, 8, 2, 4)[side]()  # gradients and libraries are then in memory
     work = steps(model, *sizes)[side]
-    return measured(work, device)[1] if device == "cuda" else peak_of(work)
+    return measured(work, device)[1] if device == "cuda" else peak_of(work)[0]
 
 
 def main() -> None:
-    """Print a line of the table, or one memory figure for the parent process."""
+    """Print a line of the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--shape", choices=SHAPES, default="smollm2")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--memory", choices=SIDES, help=argparse.SUPPRESS)
     options = parser.parse_args()
     name, device = options.shape, options.device
     torch.set_num_threads(options.threads)
-    if options.memory:
-        print(memory(name, device, options.memory))
-        return
     shape, sizes = SHAPES[name]
     found = interleave(steps(random_llama(shape, device).train(), *sizes), options.rounds, device)
-    if device == "cuda":
-        mib = {side: memory(name, device, side) for side in SIDES}
-    else:
-        arguments = ("--shape", name, "--memory")
-        mib = {side: in_new_process(__spec__.name, *arguments, side) for side in SIDES}
+    mib = {side: in_new_process(memory, name, device, side) for side in SIDES}
     head("shape", "prompt/N/summary", "repeated, s", "packed, s", "ratio", "MiB", "share", "value")
     row(
         name, "/".join(map(str, sizes)), f"{found['repeated'].median:.2f}",

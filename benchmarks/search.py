@@ -18,6 +18,8 @@ models, with random weights in bfloat16; every document runs to the maximum leng
 import argparse
 import dataclasses
 import json
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -29,7 +31,7 @@ from transformers import (
     PegasusForConditionalGeneration,
 )
 
-from benchmarks.harness import head, in_new_process, measured, peak_of, place, random_bart, row
+from benchmarks.harness import head, measured, peak_of, place, random_bart, row
 
 SHAPES = [(16, 16), (32, 4), (32, 32)]
 SOURCE_TOKENS = [128, 512, 1024]
@@ -115,24 +117,23 @@ def serve(engine: str, source_tokens: int, *size: int) -> None:
     source = torch.randint(4, 8000, (DOCUMENTS, source_tokens), generator=generator)
     # Imports, compiled kernels and scratch space belong to no side.
     generate(model, source[:1, :16], engine, size, 4)
-    found: list[Any] = []
-    work = lambda: found.extend(  # noqa: E731
-        measured(lambda: generate(model, source, engine, size, NEW_TOKENS))
+    mib, (seconds, _, tokens) = peak_of(
+        lambda: measured(lambda: generate(model, source, engine, size, NEW_TOKENS))
     )
-    mib = peak_of(work)
-    print(json.dumps({"seconds": found[0], "mib": mib, "tokens": found[2]}))
+    print(json.dumps({"seconds": seconds, "mib": mib, "tokens": tokens}))
 
 
 def compare(source: int, beams: int, groups: int, oracle: str | None, rounds: int) -> None:
     """Print the row of one source length and shape; `oracle` is the other side's python."""
-    pythons = {OURS: {}} | ({ORACLE: {"python": oracle}, REORDERED_ONCE: {"python": oracle}}
-                            if oracle else {})  # fmt: skip
-    size = map(str, (source, beams, groups))
-    request = ["--serve", *size]
+    pythons = {OURS: sys.executable}
+    if oracle:
+        pythons |= dict.fromkeys((ORACLE, REORDERED_ONCE), oracle)
+    request = ["--serve", *map(str, (source, beams, groups))]
     best: dict[str, dict[str, Any]] = {}
     for _ in range(rounds):
         for engine, python in pythons.items():
-            found = in_new_process(__spec__.name, "--engine", engine, *request, **python)
+            command = [python, "-m", __spec__.name, "--engine", engine, *request]
+            found = json.loads(subprocess.check_output(command, text=True).splitlines()[-1])
             former = best.get(engine, found)
             best[engine] = min(former, found, key=lambda one: one["seconds"])
             best[engine]["mib"] = max(former["mib"], found["mib"])

@@ -133,11 +133,12 @@ def one_step(model: torch.nn.Module, side: str, batch: Batch) -> float:
 
 def memory(case: tuple, side: str) -> float:
     """Peak MiB of one step above the model and its gradients, in this (fresh) process."""
+    torch.set_num_threads(1)
     model = random_bart(**SHAPES[case[0]])
     # A short step first: gradients and libraries are then in memory.
     one_step(model, side, make_batch(model, 8, 2, 3))
     batch = make_batch(model, *case[1:4])
-    return peak_of(lambda: one_step(model, side, batch))
+    return peak_of(lambda: one_step(model, side, batch))[0]
 
 
 def measure(case: tuple, device: str) -> None:
@@ -149,8 +150,7 @@ def measure(case: tuple, device: str) -> None:
     found = interleave(steps, rounds, device)
     mib = {side: times.mib for side, times in found.items()}
     if device == "cpu":
-        case_number = str(CASES.index(case))
-        mib = {side: in_new_process(__spec__.name, "--memory", case_number, side) for side in mib}
+        mib = {side: in_new_process(memory, case, side) for side in mib}
     for side, times in found.items():
         apart = abs(times.value / found[BRIO].value - 1)
         row(
@@ -161,17 +161,13 @@ def measure(case: tuple, device: str) -> None:
 
 
 def main() -> None:
-    """Print the table, or one memory figure for the parent process."""
+    """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument("--quick", action="store_true", help="the small shapes alone")
     parser.add_argument("--tiny", action="store_true", help="does it run? no numbers")
-    parser.add_argument("--memory", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     torch.set_num_threads(1)
-    if options.memory:
-        print(memory(CASES[int(options.memory[0])], options.memory[1]))
-        return
     shapes = ("small",) if options.quick else ("small", "deep")
     shapes = ("bart-large",) if options.device == "cuda" else shapes
     print(place(options.device))
