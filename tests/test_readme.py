@@ -11,6 +11,9 @@ from dvc.utils.hydra import apply_overrides
 from dvc_project import ROOT, clone_with_environment, commit, environment, overrides, run
 from engine_examples import put_on_path
 from own_articles import abstracts, write_jsonl
+from tiny_chat import chat_tokenizer, tiny_llama
+
+from brido.models.checkpoint import save
 
 # Commands that cannot succeed without internet, or before a run is committed: what they must say.
 CANNOT = {
@@ -62,7 +65,8 @@ def test_every_command_of_the_readme(project, tmp_path):
         short = short.replace("dvc queue start", "dvc queue status")
         shell = ["bash", "-c", short]
         if "brido init" in command:  # SmolLM2 has a test of its own: tests/cli/test_own_data.py
-            shell[2] += " --model embedded"
+            save(tiny_llama(max_position_embeddings=2048), chat_tokenizer(), tmp_path / "chat")
+            shell[2] += f" --model {tmp_path / 'chat'}"
         if wanted is None:
             run(project, *shell, **SHORT, **path)
         else:

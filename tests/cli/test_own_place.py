@@ -11,19 +11,22 @@ from pathlib import Path
 import pytest
 from dvc_project import copy_project, environment, run
 from own_articles import abstracts, write_jsonl
+from tiny_chat import chat_tokenizer, tiny_llama
 
 from brido.cli.init import command, write
+from brido.models.checkpoint import save
 from brido.settings.load import load_params
 from brido.utils.commands import invoke
 from brido.utils.errors import BridoError
 
-COLUMNS = ("--document-column", "abstract", "--summary-column", "tldr", "--model", "embedded")
+COLUMNS = ("--document-column", "abstract", "--summary-column", "tldr")
 
 
 @pytest.fixture(scope="module")
 def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A clone of a user whose Git signs commits, with a key that is not there, and has hooks."""
-    folder = copy_project(tmp_path_factory.mktemp("clone"))
+    folder = copy_project(tmp_path_factory.mktemp("clone") / "clone")
+    save(tiny_llama(max_position_embeddings=512), chat_tokenizer(), folder.parent / "chat")
     for key, value in (("commit.gpgSign", "true"), ("user.signingKey", "none")):
         run(folder, "git", "config", key, value)
     for name in ("pre-commit", "commit-msg", "post-checkout"):
@@ -42,7 +45,7 @@ def home(tmp_path: Path, clone: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def own(*options: str) -> None:
-    invoke(command, [*options, *COLUMNS])
+    invoke(command, [*options, *COLUMNS, "--model", str(write.checkout().parent / "chat")])
 
 
 def test_a_project_is_a_worktree_with_its_plan_committed(home, clone, monkeypatch, capsys) -> None:

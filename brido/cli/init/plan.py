@@ -5,10 +5,8 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
 
-from brido.cli.init.data import Data
-from brido.cli.init.model import Limits, Model, find_limits
+from brido.cli.init.found import Found
 from brido.cli.init.speed import Speed
-from brido.settings.presets import read_preset
 
 # A run may take between so many times what is reckoned: other programs, longer texts than half.
 RANGE = (0.7, 1.3)
@@ -24,36 +22,12 @@ _ALWAYS = ("vote", "control")
 # References that base learns from. It reads few of them more often, until it has read so many
 # texts: after fewer it does not end its summaries. How often it reads at most.
 _REFERENCES, _SEEN, _EPOCHS = (48, 75, 110, 160, 250, 400, 700, 1200, 2000), 96, 3
-# The embedded model learns from scratch, which takes too long from more.
-_FROM_SCRATCH = 2000
 # The smallest run, which trains nothing but base and has some candidates to look at, and the
 # smallest vote, with the validation documents that training's own measures look at.
 _SMALLEST = {
     "evaluated": 40, "candidates": 6, "train": 8, "looked_at": 8, "variants": ("checked",)
 }  # fmt: skip
 _VOTE = {"tuned": _ALWAYS, "train": 32, "looked_at": 40}
-
-
-@dataclass(frozen=True)
-class Found:
-    """What a plan rests on: the documents, the model, how long texts are, and the preset of this
-    kind of model."""
-
-    data: Data
-    model: Model
-    limits: Limits
-    recipe: dict[str, Any]
-
-    @classmethod
-    def of(cls, data: Data, model: Model) -> "Found":
-        """What is known of these documents and this model."""
-        recipe = recipe_of(model, bool(data.summaries))
-        return cls(data, model, find_limits(data, model), recipe)
-
-    def evaluated(self, plan: "Plan") -> tuple[int, int]:
-        """Validation documents and test documents that every system of a plan writes."""
-        counts = self.data.documents
-        return min(plan.evaluated, counts["validation"]), min(plan.evaluated, counts["test"])
 
 
 @dataclass(frozen=True)
@@ -75,21 +49,10 @@ class Plan:
     variants: tuple[str, ...] = ()
     seconds: float | None = None
 
-
-def recipe_of(model: Model, labelled: bool) -> dict[str, Any]:
-    """The preset of this kind of model, without the systems that need references if there are none.
-
-    labelled: whether there are any. Without them none can weigh in an order, and base does not
-    learn, so it is untuned itself.
-    """
-    preset = read_preset(model.preset)
-    for name, changes in list(preset["tuned"].items()):
-        if not labelled and changes.get("scoring", {}).get("alpha"):
-            del preset["tuned"][name]
-    for name, changes in list(preset["variants"].items()):
-        if not labelled and changes["checkpoint"] != "base":
-            del preset["variants"][name]
-    return preset
+    def evaluated_of(self, found: Found) -> tuple[int, int]:
+        """Validation documents and test documents that every system writes."""
+        counts = found.data.documents
+        return min(self.evaluated, counts["validation"]), min(self.evaluated, counts["test"])
 
 
 def writing_of(recipe: dict[str, Any], variant: str) -> float:
@@ -106,28 +69,27 @@ def writing_of(recipe: dict[str, Any], variant: str) -> float:
 def make_plan(found: Found, speed: Speed | None, on_gpu: bool, minutes: float) -> Plan:
     """Return the largest run of at most so many minutes, or the smallest one if none is so short.
 
-    Without a speed nothing is known to be too long for the small embedded model, and everything for
-    another one.
+    Without a speed everything may be too long.
     """
-    counts, form = found.data.documents, found.model.form
+    counts = found.data.documents
     most = {"evaluated": max(counts["validation"], counts["test"]), "train": counts["train"],
             "looked_at": counts["validation"]}  # fmt: skip
     # Encoder-decoders: how many documents are enough to tune on was not measured.
-    if form == "decoder_only":
+    if not found.model.encoder:
         most["train"] = min(most["train"], found.recipe["documents"]["train"])
-    plan = None
-    for step in _steps(found, on_gpu):
+    plan = Plan()
+    for number, step in enumerate(_steps(found, on_gpu)):
         # Without a vote nothing needs more candidates, nor another order of them.
-        if plan and not plan.tuned and step.keys() & {"candidates", "tuned"} and step != _VOTE:
+        needs_vote = step.keys() & {"candidates", "tuned"} and step != _VOTE
+        if number and needs_vote and not plan.tuned:
             continue
         sizes = {name: min(value, most.get(name, value)) for name, value in step.items()}
-        larger = replace(plan or Plan(), **sizes)
-        fits = form == "embedded"
+        larger = replace(plan, **sizes)
         if speed:
-            seconds = seconds_of(larger, found, speed)
-            larger, fits = replace(larger, seconds=seconds), seconds * RANGE[1] <= 60 * minutes
-        plan = larger if fits or plan is None else plan
-    return plan or Plan()
+            larger = replace(larger, seconds=seconds_of(larger, found, speed))
+        fits = larger.seconds is not None and larger.seconds * RANGE[1] <= 60 * minutes
+        plan = larger if fits or not number else plan
+    return plan
 
 
 def _steps(found: Found, on_gpu: bool) -> Iterator[dict[str, Any]]:
@@ -157,9 +119,6 @@ def _steps(found: Found, on_gpu: bool) -> Iterator[dict[str, Any]]:
 def _references(found: Found) -> list[dict[str, Any]]:
     """What base may learn from first, the fewest first."""
     train = found.data.documents["train"]
-    if found.model.form == "embedded":
-        epochs = found.recipe["checkpoints"]["base"]["embedded"]["epochs"]
-        return [{"references": min(train, _FROM_SCRATCH), "epochs": epochs}]
     if not (found.data.summaries and found.model.learns_first):
         return [{}]
     sizes = sorted({min(size, train) for size in (*_REFERENCES, train)})
@@ -168,11 +127,11 @@ def _references(found: Found) -> list[dict[str, Any]]:
 
 def seconds_of(plan: Plan, found: Found, speed: Speed) -> float:
     """Return the seconds of all stages of a run, one after the other."""
-    limits, recipe = found.limits, found.recipe
+    recipe = found.recipe
     beams = recipe["decoding"]["num_beams"]
-    written, read = limits.written, min(fmean(limits.documents), limits.source_tokens)
+    written, read = found.written, min(fmean(found.lengths), found.source_tokens)
     # A batch is written until its longest text ends.
-    longest = min(2 * written, limits.summary_tokens)
+    longest = min(2 * written, found.summary_tokens)
 
     def write(documents: int, rows: int) -> float:
         return documents * (read * speed.read + rows * longest * speed.write)
@@ -190,6 +149,6 @@ def seconds_of(plan: Plan, found: Found, speed: Speed) -> float:
     validate = write(validated, beams) + score(validated) * _FORWARD
     seconds += len(plan.tuned) * (score(plan.train) + _VALIDATIONS * validate)
     sources = 1 + len(plan.tuned) + sum(writing_of(recipe, name) for name in plan.variants)
-    seconds += sources * write(sum(found.evaluated(plan)), beams)
+    seconds += sources * write(sum(plan.evaluated_of(found)), beams)
     others_stages = _OF_OTHERS * (2 + len(plan.variants))
     return seconds + _START * (_SHARED + _OF_TUNED * len(plan.tuned) + others_stages)

@@ -9,7 +9,8 @@ from typing import Any
 
 import torch
 
-from brido.cli.init.plan import Found, Plan
+from brido.cli.init.found import Found
+from brido.cli.init.plan import Plan
 from brido.cli.init.speed import Speed
 
 # Bytes of a weight in a file, and of a weight with its gradient and Adam's two moments.
@@ -39,7 +40,7 @@ def find_room(found: Found, plan: Plan, speed: Speed | None, folder: Path) -> Ro
 
     folder: where the run will be, or a path below a folder that is there.
     """
-    model, limits = found.model, found.limits
+    model = found.model
     # Base, each tuned system and the copy of the chosen one.
     disk = (2 + len(plan.tuned)) * _STORED * model.parameters
     there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
@@ -52,9 +53,9 @@ def find_room(found: Found, plan: Plan, speed: Speed | None, folder: Path) -> Ro
     batch, runtime = tokens * speed.memory, dict[str, Any]()
     if memory + batch > _SHARE * free:
         fitting = int((_SHARE * free - memory) / max(speed.memory, 1.0))
-        runtime["batch_tokens"] = max(fitting, limits.source_tokens + limits.summary_tokens)
+        runtime["batch_tokens"] = max(fitting, found.source_tokens + found.summary_tokens)
         # Candidates of a document that fit at once.
-        few = (fitting - limits.source_tokens) // limits.summary_tokens
+        few = (fitting - found.source_tokens) // found.summary_tokens
         if few < 1:
             runtime["gradient_checkpointing"] = True
         elif few <= plan.candidates:
@@ -64,10 +65,10 @@ def find_room(found: Found, plan: Plan, speed: Speed | None, folder: Path) -> Ro
 
 def most_tokens(found: Found, plan: Plan, batch_tokens: int) -> int:
     """Tokens of the largest part of an update that is in memory at once, as stage train cuts it."""
-    limits, training, parts = found.limits, found.recipe["training"], []
-    learning = found.recipe["checkpoints"]["base"].get("fine_tuning") or training
+    training, parts = found.recipe["training"], []
+    learning = found.recipe["checkpoints"]["base"]["fine_tuning"] or training
     for settings, sequences in ((learning, 1), (training, 1 + plan.candidates)):
-        tokens = limits.source_tokens + sequences * limits.summary_tokens
+        tokens = found.source_tokens + sequences * found.summary_tokens
         parts.append(tokens * max(1, min(settings["batch_size"], batch_tokens // tokens)))
     return max(parts)
 

@@ -4,7 +4,8 @@ import math
 from typing import Any
 
 from brido.cli.init.data import MOST_BAD
-from brido.cli.init.plan import VALIDATED, Found, Plan
+from brido.cli.init.found import Found
+from brido.cli.init.plan import VALIDATED, Plan
 from brido.corpus.settings import FilesSettings
 from brido.settings.presets import merge, render
 from brido.settings.text import comments
@@ -42,18 +43,15 @@ def params_text(
 
 def computed(found: Found, plan: Plan) -> dict[str, Any]:
     """Return the settings that are laid over the preset: lengths, counts, limits and files."""
-    preset, data, limits = found.recipe, found.data, found.limits
-    most = limits.summary_tokens
+    preset, data, most = found.recipe, found.data, found.summary_tokens
     beams = preset["generation"]["base"]["method"] == "diverse_beam"
     updates = -(-plan.train // preset["training"]["batch_size"])
-    # A model from scratch learns from all of train, so a large corpus is cut itself.
-    cut = found.model.form == "embedded" and plan.references < data.documents["train"]
     changes: dict[str, Any] = {
         "data": {
             "source": "files",
             "files": FilesSettings(**data.files).model_dump(mode="json"),
             "lowercase": False,
-            "max_documents": plan.references if cut else None,
+            "max_documents": None,
             "max_evaluated": plan.evaluated,
             # Of a small split one bad row is a large share.
             "max_bad_fraction": max(MOST_BAD, math.ceil(100 * data.bad_share) / 100),
@@ -69,7 +67,7 @@ def computed(found: Found, plan: Plan) -> dict[str, Any]:
             | (dict.fromkeys(("num_beams", "num_beam_groups"), plan.candidates) if beams else {})
         },
         "pairwise": {
-            "combination": "mean_r1_r2_rlsum" if limits.sentences >= 1.5 else "harmonic_r1_r2"
+            "combination": "mean_r1_r2_rlsum" if found.sentences >= 1.5 else "harmonic_r1_r2"
         },
         # By a sum of log p the shortest of unlike lengths wins; only the world's are all alike.
         "scoring": {"length_penalty": 1.0},
@@ -94,10 +92,6 @@ def computed(found: Found, plan: Plan) -> dict[str, Any]:
 
 def _base(preset: dict[str, Any], found: Found, plan: Plan) -> dict[str, Any]:
     """`checkpoints.base`, or base before it learns, in the form that the preset has."""
-    read, written = found.limits.source_tokens, found.limits.summary_tokens
-    if found.model.form == "embedded":
-        lengths = {"max_source_tokens": read, "max_summary_tokens": written}
-        return {**preset, "embedded": preset["embedded"] | lengths}
     base = {**preset, "source": found.model.source}
     if (learning := preset["fine_tuning"]) is not None:
         # Few references are still some updates: 16 of 64 taught SmolLM2 to end its texts.
@@ -108,7 +102,7 @@ def _base(preset: dict[str, Any], found: Found, plan: Plan) -> dict[str, Any]:
             "world": None,
             "documents": None if plan.references >= train else plan.references,
             "epochs": plan.epochs,
-            "max_summary_tokens": written,
+            "max_summary_tokens": found.summary_tokens,
         }
         base["fine_tuning"] = learning | learned if plan.references else None
     return base
@@ -116,8 +110,8 @@ def _base(preset: dict[str, Any], found: Found, plan: Plan) -> dict[str, Any]:
 
 def reading_of(found: Found) -> dict[str, Any]:
     """Return `reading.default`: how much of a document is read, and what is asked for."""
-    reading: dict[str, Any] = {"max_source_tokens": found.limits.source_tokens}
-    if found.model.form != "decoder_only":
+    reading: dict[str, Any] = {"max_source_tokens": found.source_tokens}
+    if found.model.encoder:
         return reading
     template = found.model.tokenizer.chat_template
     # Models that think first are told not to.
@@ -128,6 +122,6 @@ def reading_of(found: Found) -> dict[str, Any]:
 def prompt_of(found: Found) -> str:
     """What a chat model is asked."""
     long = " in one or two sentences" if not found.data.summaries else ""
-    if found.data.summaries and found.limits.words:
-        long = f" in about {found.limits.words} words"
+    if found.data.summaries and found.words:
+        long = f" in about {found.words} words"
     return f"Summarize this text{long}. Write nothing but the summary.\n\n{{{{ document }}}}"

@@ -50,12 +50,10 @@ class Speed:
 def measure_speed(
     model: Model, documents: Sequence[str], summaries: Sequence[str], reading: ReadingSettings
 ) -> Speed | None:
-    """Run the model on some documents of median length; None for one that is made later.
+    """Run the model on some documents of median length; None where that cannot be done.
 
     summaries: what it learns from, if there are any.
     """
-    if model.config is None:
-        return None
     place = computing_device("auto")
     try:
         built, scale = _random_model(model)

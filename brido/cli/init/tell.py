@@ -11,8 +11,8 @@ from brido.checkers.mentions import speakers_of
 from brido.checkers.seeing import table_of
 from brido.cli.init.checks import is_at_hand
 from brido.cli.init.data import Data
-from brido.cli.init.model import ANOTHER
-from brido.cli.init.plan import RANGE, Found, Plan
+from brido.cli.init.found import Found
+from brido.cli.init.plan import RANGE, Plan
 from brido.cli.init.room import Room
 from brido.evaluation.mentions import METRIC
 from brido.evaluation.planted import metric_sensitivity
@@ -32,7 +32,7 @@ _JUDGE = (
 
 def tell_data(found: Found) -> None:
     """Print what the files hold, and what may be wrong with it."""
-    data, counts, most = found.data, found.limits.documents, found.limits.source_tokens
+    data, counts, most = found.data, found.lengths, found.source_tokens
     cut = sum(count > most for count in counts) / len(counts)
     read = sum(min(count, most) for count in counts) / max(sum(counts), 1)
     columns = [data.files[f"{name}_column"] for name in ("document", "summary")]
@@ -51,7 +51,7 @@ def tell_data(found: Found) -> None:
     for text in data.warnings:
         _warn(text)
     if cut > MANY_CUT:
-        longer = found.limits.more_tokens
+        longer = found.more_tokens
         more = f"{_MORE}: {longer} reads more, with more memory and time"
         _warn(
             f"{cut:.0%} of the documents are longer than what is read: only {read:.0%} of all text "
@@ -66,7 +66,7 @@ def tell_plan(
     """Print the size of the run and how long it takes; where: `cd` to the project."""
     _heading(f"The run: {duration(plan.seconds)}")
     click.echo(f"  {where}dvc repro")
-    model, (chosen, measured) = found.model, found.evaluated(plan)
+    model, (chosen, measured) = found.model, plan.evaluated_of(found)
     size = f"{model.parameters / 1e6:,.0f} million weights, presets/{model.preset}.yaml"
     rows = {"base": f"{model.source} ({size})"}
     if plan.references:
@@ -105,10 +105,10 @@ def tell_plan(
             f"even the smallest run may take more than {minutes:g} minutes: take a GPU, a smaller "
             "--model, shorter documents, or more --minutes"
         )
-    if model.form == "embedded" or (model.learns_first and not found.data.summaries):
+    if model.learns_first and not found.data.summaries:
         _warn(
-            "a model so small that learned from so little writes too badly for a verdict. One "
-            f"that can: {ANOTHER}"
+            "a model so small that learns from no summary writes too badly for a verdict: name a "
+            "larger one (--model)"
         )
 
 

@@ -7,11 +7,12 @@ import click
 import torch
 from ruamel.yaml import YAML
 
-from brido.cli.init.checks import check_settings, minutes_of_minicheck, proposed
+from brido.cli.init.checks import check_settings, is_at_hand, minutes_of_minicheck
 from brido.cli.init.data import look
-from brido.cli.init.model import ANOTHER, find_model
+from brido.cli.init.found import Found
+from brido.cli.init.model import find_model
 from brido.cli.init.place import branch_of, check_place, checkout, commit, is_project, make_place
-from brido.cli.init.plan import Found, make_plan
+from brido.cli.init.plan import make_plan
 from brido.cli.init.room import find_room
 from brido.cli.init.settings import params_text, reading_of
 from brido.cli.init.speed import measure_speed
@@ -25,7 +26,7 @@ from brido.utils.paths import user_path
 
 def write(
     folder: Path | None,
-    model: str | None,
+    model: str,
     minutes: float,
     document_column: str | None,
     summary_column: tuple[str, ...],
@@ -49,46 +50,42 @@ def write(
         root, folder = checkout(), folder.expanduser().absolute()
         check_place(folder)
         given = {split: [_whole(path) for path in paths] for split, paths in given.items()}
-        model = _whole(model) if model and user_path(model).exists() else model
+        model = _whole(model) if user_path(model).exists() else model
         check = _whole(check) if check and user_path(check).is_dir() else check
     elif not (Path("dvc.yaml").is_file() and Path("stages").is_dir()):
         raise BridoError(
             f"{root} is not a clone of BRIDO: name a folder for a project (`brido init --train "
             "FILE FOLDER`), or run it in a project"
         )
+    home = folder or root
     project = folder is not None or is_project(root)
     with chdir(root):
         check_settings(check or "mentions")
         data = look(given, document_column, list(summary_column), id_column, rename)
         found = Found.of(data, find_model(model))
-        if found.model.form == "embedded" and not data.summaries:
-            raise BridoError(
-                "--model: the embedded model learns from summaries, and there are none. One that "
-                f"can write without them: {ANOTHER}"
-            )
         tell_data(found)
         reading = ReadingSettings(**reading_of(found))
         speed = measure_speed(found.model, data.texts, data.summaries, reading)
         plan = make_plan(found, speed, torch.cuda.is_available(), minutes)
-        room = find_room(found, plan, speed, folder or root)
+        room = find_room(found, plan, speed, home)
         takes = minutes_of_minicheck(found, plan)
-        check = check or proposed(takes, minutes)
+        if check is None:
+            check = "minicheck" if is_at_hand() and 2 * takes < minutes else "mentions"
         changes = check_settings(check) | {"runtime": found.recipe["runtime"] | room.runtime}
         text = params_text(found, plan, changes, rival)
         check_params(YAML(typ="safe").load(text))
     if folder:
         make_place(folder, root)
-    with chdir(folder or root):
+    with chdir(home):
         kept = replace_params(text)
-    where = f"cd {folder} && " if folder else ""
-    tell_plan(found, plan, room, minutes, where, rival)
+    tell_plan(found, plan, room, minutes, f"cd {folder} && " if folder else "", rival)
     tell_check(data, check, takes)
     old = f"; the old one is {kept}" if kept else ""
     click.echo(f"\n{(folder or Path()) / PARAMS_FILE} is written{old}.")
     if project:
-        commit(folder or root)
-        branch = branch_of(folder or root)
-        click.echo(f"It is committed: `git checkout -f {branch}` undoes what an experiment left.")
+        commit(home)
+        back = f"git checkout -f {branch_of(home)}"
+        click.echo(f"It is committed: `{back}` undoes what an experiment left.")
 
 
 def _whole(path: str) -> str:

@@ -6,7 +6,6 @@ from typing import Any
 import click
 
 from brido.cli.shared import max_bad_option, output_options, prompt_option
-from brido.utils.extras import extra
 
 
 @click.command("summarize")
@@ -90,7 +89,6 @@ def command(files: tuple[str, ...], **options: Any) -> None:
     Example:
         brido summarize --model my/model articles.jsonl -o summaries.jsonl
     """
-    with extra():
-        from brido.cli.summarize.run import summarize
+    from brido.cli.summarize.run import summarize
 
     summarize(files, options)

@@ -26,8 +26,6 @@ class Output:
         check_output(path, force)
         self.path = None if path == STDOUT else path
         self.rows: list[dict[str, Any]] = []
-        # Where each line ends; one that a kill has torn is written again.
-        self._ends = [0]
         if self.path is None:
             if resume:
                 raise BridoError("--resume goes on with a file: name it with --output")
@@ -44,11 +42,11 @@ class Output:
                 f"--output: {self._partial} holds the summaries of a command that was stopped: go "
                 "on with --resume, or delete it"
             )
+        # One that a kill has torn is written again.
+        lines = self._partial.read_bytes().splitlines(keepends=True)
+        self._lines = [line for line in lines if line.endswith(b"\n")]
         try:
-            for line in self._partial.read_bytes().splitlines(keepends=True):
-                if line.endswith(b"\n"):
-                    self.rows.append(json.loads(line))
-                    self._ends.append(self._ends[-1] + len(line))
+            self.rows = list(map(json.loads, self._lines))
         except ValueError:
             raise self._other_documents from None
 
@@ -81,7 +79,7 @@ class Output:
         """Cut off what stands behind so many lines."""
         if self.path is not None and self._file.tell():
             say(f"summarize: {done:,} documents are done already, in {self._partial}")
-            self._file.truncate(self._ends[done])
+            self._file.truncate(sum(map(len, self._lines[:done])))
             del self.rows[done:]
 
     def write(self, rows: Sequence[dict[str, Any]]) -> None:

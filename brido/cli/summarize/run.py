@@ -32,8 +32,7 @@ def summarize(files: Sequence[str], options: Mapping[str, Any]) -> None:
     # All that can be checked is checked before a model is loaded.
     if None not in (options["candidates"], options["num_beams"]):
         raise BridoError("--candidates N writes N beams, one each: leave --num-beams out")
-    output = Output(options["output"], options["resume"], options["force"])
-    with closing(output):
+    with closing(Output(options["output"], options["resume"], options["force"])) as output:
         _summarize(files, options, output)
 
 
@@ -82,15 +81,15 @@ def _write(
             yield Named(row["id"], row["document"])
 
     def finish(found: Any, _: Any) -> None:
-        lines = [{"id": one["id"], **one["summary"].as_row()} for one in found]
-        # A user's column of the same name is called given_NAME.
-        own = [
-            {f"given_{name}" if name in line else name: value for name, value in columns.items()}
-            for line in lines
-            for columns in [kept.pop(line["id"], {})]
-        ]
-        output.write([columns | line for columns, line in zip(own, lines, strict=True)])
-        told.extend({name: line.get(name) for name in _TOLD} for line in lines)
+        lines = []
+        for one in found:
+            line = {"id": one["id"], **one["summary"].as_row()}
+            told.append({name: line.get(name) for name in _TOLD})
+            # A user's column of the same name is called given_NAME.
+            own = kept.pop(one["id"], {}).items()
+            lines.append({f"given_{name}" if name in line else name: value for name, value in own})
+            lines[-1] |= line
+        output.write(lines)
 
     units = output.missing(chunks(named(), runtime.documents_of_shard, writing.guidance))
     how = model.folder, model.usage.reading, runtime, writing, writing.guidance
