@@ -8,8 +8,8 @@ from typing import Any
 from brido.endpoint.answers import NO_ANSWER, Answer
 from brido.endpoint.settings import EndpointRuntime
 
-# Until the model has answered once, English text is taken as four characters a token.
-CHARACTERS_PER_TOKEN = 4.0
+# Of English text, until the model has answered once.
+_TOKENS_PER_CHARACTER = 1 / 4
 MALFORMED = "malformed response"
 
 
@@ -114,9 +114,7 @@ class Budget:
 
     def prompt_estimate(self, characters: int) -> int:
         """About how many tokens a prompt of `characters` characters has."""
-        rate = 1 / CHARACTERS_PER_TOKEN
-        if self._characters:
-            rate = self.prompt_tokens / self._characters
+        rate = self.prompt_tokens / self._characters if self._characters else _TOKENS_PER_CHARACTER
         return round(characters * rate) + 1
 
     def reached(self, characters: int) -> str:

@@ -14,13 +14,11 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from filelock import FileLock, Timeout
+
 from brido.endpoint.answers import CUT, NO_ANSWER, Answer, AskedModel, Question, as_json
-from brido.utils.extras import extra
 from brido.utils.progress import say
 from brido.utils.store import Store
-
-with extra():
-    from filelock import FileLock, Timeout
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS models (

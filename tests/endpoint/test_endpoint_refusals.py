@@ -71,6 +71,17 @@ def test_a_missing_key_says_base_url_where_none_is_set(address, said):
     assert ("base_url" in problem) == said
 
 
+def test_a_key_has_no_sign_by_which_an_error_could_show_it(monkeypatch):
+    """Errors quote a server with the key replaced: no quote or backslash may hide it there."""
+    endpoint = EndpointRuntime(base_url="http://localhost:1/v1", api_key_env="BIG_KEY")
+    for key in ("two words", "a\nb", "it's", 'a"b', "a\\b", "é", ""):
+        monkeypatch.setenv("BIG_KEY", key)
+        (problem,) = runtime_problems(endpoint)
+        assert not key or key not in problem
+    monkeypatch.setenv("BIG_KEY", "sk-proj_A.b~c+d/e=:[x]!{}")
+    assert runtime_problems(endpoint) == []
+
+
 MAX_TOKENS = error(
     "unsupported_parameter", type="invalid_request_error", param="max_tokens",
     message="Unsupported parameter: 'max_tokens' is not supported with this model. Use "

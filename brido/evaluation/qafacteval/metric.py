@@ -27,7 +27,7 @@ from brido.utils.arguments import as_list, as_texts
 from brido.utils.device import computing_device, memory_errors
 from brido.utils.errors import ArgumentError
 from brido.utils.extras import extra
-from brido.utils.progress import MakeProgress, Progress, quiet
+from brido.utils.progress import MakeProgress, quiet
 from brido.utils.store import ResultStore
 from brido.work.shards import content_hash
 
@@ -174,12 +174,13 @@ class QAFactEval:
             SCORER: (SCORER, self.scorer),
         }
         name, part = parts[kind]
-
-        def display(count: int) -> Progress:
-            return progress(f"qafacteval: {label}", count, "questions")
-
-        compute = partial(part.run, batch_tokens=self.batch_tokens)
-        found = self.store.recall(kind, self.fingerprints[name], items, compute, display)
+        found = self.store.recall(
+            kind,
+            self.fingerprints[name],
+            items,
+            partial(part.run, batch_tokens=self.batch_tokens),
+            lambda count: progress(f"qafacteval: {label}", count, "questions"),
+        )
         return zip(questions, (found[item] for item in items), strict=True)
 
     def signature(self) -> dict[str, Any]:
