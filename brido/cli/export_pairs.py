@@ -1,14 +1,13 @@
 """Votes as training data for other trainers: `brido export-pairs scored.jsonl`."""
 
-import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 
 from brido.cli.rows import good_rows
 from brido.cli.score import candidates_problem
@@ -27,6 +26,7 @@ from brido.utils.errors import BridoError, close_to
 from brido.utils.outputs import check_output, json_line, output_text
 from brido.utils.progress import say
 from brido.utils.rows import is_number
+from brido.vote.consensus import ranking
 
 # The prompt of a document, a text or the messages of a chat, and what makes it.
 Asked = str | list[dict[str, str]]
@@ -59,10 +59,10 @@ def command(
 ) -> None:  # fmt: skip
     """Write pairs of candidates for DPO and similar trainers: the better and the worse one.
 
-    FILE (- for stdin) is what `brido score` wrote of rows with `document`; without FILE the votes
-    of this project's run are taken. A line has the prompt and two answers, as TRL reads them, with
-    their scores and ranks. Its margin is the difference of the scores: TRL's RewardTrainer
-    subtracts it in its loss.
+    A row of FILE (- for stdin) has `document`, `candidates` and `scores`, as `brido score` writes
+    them; without FILE the votes of this project's run are taken. A line has the prompt and two
+    answers, as TRL reads them, with their scores and ranks. Its margin is the difference of the
+    scores: TRL's RewardTrainer subtracts it in its loss.
 
     With --chat a line holds messages. Those of FILE have --prompt; those of the run have the prompt
     that base gets (section `reading` of params.yaml), and a long document is cut as for base.
@@ -147,12 +147,13 @@ def _of_file(file: str, max_bad: float) -> Iterator[CandidateDocument]:
         for row in rows:
             sources, size = row.get("sources"), len(row["candidates"])
             known = isinstance(sources, list) and len(sources) == size
+            scores = np.array(row["scores"], np.float64)
             yield CandidateDocument(
                 row["id"],
                 row["document"],
                 candidates=row["candidates"],
-                scores=[math.nan if score is None else float(score) for score in row["scores"]],
-                order=row["order"],
+                scores=scores.tolist(),
+                order=ranking(scores).tolist(),
                 sources=sources if sources and known else [None] * size,
             )
 
@@ -161,19 +162,14 @@ def scored_problem(row: dict[str, Any]) -> str:
     """What is wrong with a row that `brido score` shall have written of a document, or ""."""
     if problem := candidates_problem(row, ["document"]):
         return problem
-    scores, order, size = row.get("scores"), row.get("order"), len(row["candidates"])
+    scores, size = row.get("scores"), len(row["candidates"])
     if (
         isinstance(scores, list)
         and len(scores) == size
         and all(score is None or is_number(score) for score in scores)
-        and isinstance(order, list)
-        and all(type(place) is int for place in order)
-        # The candidates with a score, each once and best first.
-        and sorted(order) == [place for place, score in enumerate(scores) if score is not None]
-        and all(scores[first] >= scores[second] for first, second in pairwise(order))
     ):
         return ""
-    return f"`scores` must be {size} numbers and `order` their indices: `brido score` writes both"
+    return f"`scores` must be a list of {size} numbers, one a candidate: `brido score` writes it"
 
 
 def _of_run(split: str, system: str | None) -> Iterator[CandidateDocument]:

@@ -11,7 +11,7 @@ from brido.cli.main import group
 from brido.utils.errors import BridoError
 
 CANDIDATES = {"id": "good", "document": "A cat sat.", "candidates": ["a cat", "a dog", "b", "d"]}
-VOTED = CANDIDATES | {"scores": [0.5, None, 0.75, 0.5], "order": [2, 0, 3]}
+VOTED = CANDIDATES | {"scores": [0.5, None, 0.75, 0.5]}
 PAIR = {"id": "good", "document": "A text.", "summary": "A."}
 # Arguments, a good row, and faults: a row's bytes or what changes in it, with words of the message.
 FAULTS: dict[str, tuple[list[str], dict, list]] = {
@@ -38,11 +38,7 @@ FAULTS: dict[str, tuple[list[str], dict, list]] = {
         ({}, "id was seen before"),
     ]),
     "export-pairs": ([], VOTED, [
-        *(({key: None}, key) for key in ("document", "candidates", "scores", "order", "id")),
-        *(({"order": order}, "`order`") for order in (
-            [2, 0], [2, 0, 0], [2, 0, 1], [0, 2, 3], [2, 0, 3, 1], [2, 0, 3.0], [2, False, 3],
-            "203",
-        )),
+        *(({key: None}, key) for key in ("document", "candidates", "scores", "id")),
         ({"candidates": ["a", "b", "c"]}, "scores"),
         *(({"scores": scores}, "scores") for scores in (
             [0.5, None, 0.75, "0.5"], [0.5, None, 0.75], {"0": 0.5},

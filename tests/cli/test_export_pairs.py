@@ -120,6 +120,16 @@ def test_scores_of_a_file_become_pairs_on_stdout(scored, capsys):
     assert second["source_chosen"] == "p"
 
 
+def test_scores_alone_give_the_order(tmp_path, capsys):
+    row = {"document": "A cat.", "candidates": ["a", "b", "c"], "scores": [0.5, None, 2]}
+    (tmp_path / "own.jsonl").write_text(json.dumps(row))
+    main([str(tmp_path / "own.jsonl"), "--pairs", "all"])
+    out, err = capsys.readouterr()
+    (pair,) = told(out)
+    assert (pair["chosen"], pair["rank_chosen"], pair["rejected"]) == (" c", 1, " a")
+    assert "left out 1 candidates that could not be elected" in err
+
+
 def test_scores_as_messages(scored, capsys):
     main([str(scored), "--chat", "--prompt", "Shorten: {{ document }}"])
     row = told(capsys.readouterr().out)[0]
