@@ -24,7 +24,6 @@ from brido.evaluation.qafacteval.contexts import (
     windows,
 )
 from brido.models.loading import pretrained, whole
-from brido.work.batches import plan_batches
 
 N_BEST = 20
 MAX_ANSWER_PIECES = 30
@@ -157,19 +156,19 @@ class Reader:
         cut = [windows(len(one.pieces), len(ids)) for one, ids in zip(read, asked, strict=True)]
         yield [(index, NOTHING) for index, found in enumerate(cut) if not found]
         jobs = [(index, window) for index, found in enumerate(cut) for window in found]
-        logits: dict[int, dict[Window, Logits]] = defaultdict(dict)
-        for numbers in plan_batches([WINDOW_TOKENS] * len(jobs), batch_tokens):
-            batch = [jobs[number] for number in numbers]
+        logits: dict[int, list[Logits]] = defaultdict(list)
+        size = max(1, batch_tokens // WINDOW_TOKENS)
+        for first in range(0, len(jobs), size):
+            batch = jobs[first : first + size]
             rows = [
                 (asked[index], read[index].ids[window.first : window.first + window.length])
                 for index, window in batch
             ]
             done = []
-            for (index, window), found in zip(batch, self._logits(rows), strict=True):
-                logits[index][window] = found
+            for (index, _), found in zip(batch, self._logits(rows), strict=True):
+                logits[index].append(found)
                 if len(logits[index]) == len(cut[index]):
-                    own = logits.pop(index)
-                    starts, ends = zip(*(own[each] for each in cut[index]), strict=True)
+                    starts, ends = zip(*logits.pop(index), strict=True)
                     done.append((index, best_answer(read[index], cut[index], starts, ends)))
             yield done
 
