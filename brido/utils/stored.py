@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from brido.utils.errors import BridoError, first_line, quoted
+from brido.utils.errors import BridoError, parsing, quoted
 
 # More digits of a number would only make diffs noisy.
 DECIMALS = 6
@@ -43,11 +43,8 @@ def read_json(path: Path, stage: str, **keys: type) -> dict[str, Any]:
     Raises:
         BridoError: it is missing or damaged; the message names the stage that makes it.
     """
-    try:
+    if not path.exists():
+        raise BridoError(f"{path} is missing: make it with `dvc repro {stage}`")
+    again = f"make it again with `dvc repro -sf {stage}`"
+    with parsing(lambda reason: f"{path} is damaged ({reason}): {again}"):
         return record(path.read_text(encoding="utf-8"), keys)
-    except FileNotFoundError:
-        raise BridoError(f"{path} is missing: make it with `dvc repro {stage}`") from None
-    except (OSError, ValueError, RecursionError) as error:
-        raise BridoError(
-            f"{path} is damaged ({first_line(error)}): make it again with `dvc repro -sf {stage}`"
-        ) from None

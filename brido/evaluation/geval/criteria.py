@@ -17,19 +17,18 @@ CRITERIA: tuple[str, ...] = tuple(SCALES)
 
 def average(marks: Mapping[str, float | None]) -> float | None:
     """The raw mean of the four marks (1 to 4.5), the paper's "ave."; None if one is missing."""
-    values = [marks[criterion] for criterion in CRITERIA]
-    return None if None in values else fmean(values)  # type: ignore[arg-type]
+    values = [mark for criterion in CRITERIA if (mark := marks[criterion]) is not None]
+    return fmean(values) if len(values) == len(CRITERIA) else None
 
 
 def average_normalised(marks: Mapping[str, float | None]) -> float | None:
     """The mean of the four marks, each scale mapped to 0-1 first; None if one is missing."""
-    values = []
-    for criterion, (lowest, highest) in SCALES.items():
-        mark = marks[criterion]
-        if mark is None:
-            return None
-        values.append((mark - lowest) / (highest - lowest))
-    return fmean(values)
+    values = [
+        (mark - lowest) / (highest - lowest)
+        for criterion, (lowest, highest) in SCALES.items()
+        if (mark := marks[criterion]) is not None
+    ]
+    return fmean(values) if len(values) == len(SCALES) else None
 
 
 def answer_schema(criteria: Sequence[str]) -> dict[str, Any]:
