@@ -106,11 +106,8 @@ class FilesSettings(_Columns):
         description="The same for validation; null: cut from train by a seeded hash of the id.",
     )
     test: _Several | None = Field(None, description="The same for test; null: cut from train.")
-    id_column: Name | None = Field(
-        "id",
-        description="Column with ids; null, or id where there is none: made from the texts.",
-    )
-    document_column: Name = Field("document", description="Column with the documents.")
+    id_column: Name | None = inherited(HubSettings, "id_column", "id")
+    document_column: Name = inherited(HubSettings, "document_column", "document")
     summary_column: _Several | None = Field(
         "summary",
         description="Column with the references; null: the corpus has no references. A list: "
