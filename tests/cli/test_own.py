@@ -216,7 +216,7 @@ def test_a_rival_behind_a_server_is_a_system_that_is_asked_like_base(own_chat, c
 
 
 @pytest.mark.parametrize("kind", ["chat", "bart"])
-def test_speed_is_measured_by_running_a_model_of_the_shape(checkout, kind: str) -> None:
+def test_speed_is_measured_by_running_a_model_of_the_shape(checkout, monkeypatch, kind) -> None:
     write_jsonl(checkout / "a.jsonl", abstracts(60))
     bart(checkout / "bart")
     chat_folder(checkout)
@@ -227,6 +227,9 @@ def test_speed_is_measured_by_running_a_model_of_the_shape(checkout, kind: str) 
     assert measured.memory >= 0
     seconds = (measured.read, measured.write, measured.learn)
     assert all(0 < value < 1 for value in seconds)
+    monkeypatch.setattr(speed, "LanguageModel", None)
+    with pytest.raises(BridoError, match=f"--model: {kind} cannot be timed here"):
+        speed.measure_speed(found.model, data.texts, data.summaries, reading)
 
 
 def test_a_machine_with_less_memory_gets_smaller_parts(own_chat, monkeypatch, capsys) -> None:

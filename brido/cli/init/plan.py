@@ -36,7 +36,7 @@ class Plan:
 
     evaluated: validation documents and test documents, each, that every system writes; candidates:
     of each of `train` training documents and `looked_at` validation documents. references, epochs:
-    what base learns from first, and how often (0: not at all). seconds: None if not known.
+    what base learns from first, and how often (0: not at all).
     """
 
     evaluated: int = 0
@@ -47,7 +47,7 @@ class Plan:
     epochs: int = 0
     tuned: tuple[str, ...] = ()
     variants: tuple[str, ...] = ()
-    seconds: float | None = None
+    seconds: float = 0.0
 
     def evaluated_of(self, found: Found) -> tuple[int, int]:
         """Validation documents and test documents that every system writes."""
@@ -66,11 +66,8 @@ def writing_of(recipe: dict[str, Any], variant: str) -> float:
     return 1 + guidance.get("others", 0) + checked.get("candidates", 0) / (2 * beams)
 
 
-def make_plan(found: Found, speed: Speed | None, on_gpu: bool, minutes: float) -> Plan:
-    """Return the largest run of at most so many minutes, or the smallest one if none is so short.
-
-    Without a speed everything may be too long.
-    """
+def make_plan(found: Found, speed: Speed, on_gpu: bool, minutes: float) -> Plan:
+    """The largest run of at most so many minutes, or the smallest one if none is so short."""
     counts = found.data.documents
     most = {"evaluated": max(counts["validation"], counts["test"]), "train": counts["train"],
             "looked_at": counts["validation"]}  # fmt: skip
@@ -85,10 +82,9 @@ def make_plan(found: Found, speed: Speed | None, on_gpu: bool, minutes: float) -
             continue
         sizes = {name: min(value, most.get(name, value)) for name, value in step.items()}
         larger = replace(plan, **sizes)
-        if speed:
-            larger = replace(larger, seconds=seconds_of(larger, found, speed))
-        fits = larger.seconds is not None and larger.seconds * RANGE[1] <= 60 * minutes
-        plan = larger if fits or not number else plan
+        larger = replace(larger, seconds=seconds_of(larger, found, speed))
+        if not number or larger.seconds * RANGE[1] <= 60 * minutes:
+            plan = larger
     return plan
 
 

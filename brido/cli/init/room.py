@@ -35,7 +35,7 @@ class Room:
     runtime: dict[str, Any]
 
 
-def find_room(found: Found, plan: Plan, speed: Speed | None, folder: Path) -> Room:
+def find_room(found: Found, plan: Plan, speed: Speed, folder: Path) -> Room:
     """How much memory and disk a run takes at most.
 
     folder: where the run will be, or a path below a folder that is there.
@@ -47,7 +47,7 @@ def find_room(found: Found, plan: Plan, speed: Speed | None, folder: Path) -> Ro
     free, free_disk = free_memory(), shutil.disk_usage(there).free
     # A model that is not small learns an adapter: its own weights have no gradients.
     memory = _PROGRAM + (_TRAINED if model.small else _STORED) * model.parameters
-    if speed is None or not model.small:
+    if not model.small:
         return Room(memory, None, free, disk, free_disk, {})
     tokens = most_tokens(found, plan, found.recipe["runtime"]["batch_tokens"])
     batch, runtime = tokens * speed.memory, dict[str, Any]()

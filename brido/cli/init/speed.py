@@ -24,6 +24,7 @@ from brido.models.settings import ReadingSettings
 from brido.search import SamplingSettings
 from brido.search.sampling import document_uniforms, sample
 from brido.utils.device import computing_device, inference_dtype
+from brido.utils.errors import parsing
 from brido.utils.progress import say
 
 # So many weights are run at most, on so many documents, of which so many tokens are read in all.
@@ -49,13 +50,21 @@ class Speed:
 
 def measure_speed(
     model: Model, documents: Sequence[str], summaries: Sequence[str], reading: ReadingSettings
-) -> Speed | None:
-    """Run the model on some documents of median length; None where that cannot be done.
+) -> Speed:
+    """Run the model on some documents of median length.
 
     summaries: what it learns from, if there are any.
+
+    Raises:
+        BridoError: it does not run: its family has rules of its own, or memory is short.
     """
     place = computing_device("auto")
-    try:
+    with parsing(
+        lambda reason: (
+            f"--model: {model.source} cannot be timed here ({reason}): name another, or "
+            f"begin with `brido preset {model.preset}`"
+        )
+    ):
         built, scale = _random_model(model)
         language = LanguageModel(built.to(place), model.tokenizer, reading)
         half = statistics.median_low(model.count(documents))
@@ -68,9 +77,6 @@ def measure_speed(
         learn, memory = _learning(language, texts, learned)
         built.to(inference_dtype(place)).eval()
         read, write = _writing(language.ready_to_write(), texts)
-    except (ValueError, RuntimeError, AttributeError, TypeError, KeyError):
-        # A family with rules of its own, or too little memory: the plan says that it is not known.
-        return None
     return Speed(scale * read, scale * write, scale * learn, scale * memory)
 
 
@@ -82,8 +88,9 @@ def _random_model(model: Model) -> tuple[Any, float]:
         for key in _LAYERS.split():
             if layers := getattr(small, key, None):
                 setattr(small, key, max(1, int(layers * _WEIGHTS / model.parameters)))
-        if getattr(small, "layer_types", None):
-            small.layer_types = small.layer_types[: small.num_hidden_layers]
+        for key in ("layer_types", "attention_window"):
+            if isinstance(each := getattr(small, key, None), list):
+                setattr(small, key, each[: small.num_hidden_layers])
     built = kind_of(small).from_config(small)
     return built, model.parameters / count_weights(built)
 

@@ -100,7 +100,7 @@ def tell_plan(
         _warn(f"{_gigabytes(room.free)} of memory are free: smaller parts of a batch ({keys})")
     if room.disk > room.free_disk:
         _warn(f"only {_gigabytes(room.free_disk)} of disk are free")
-    if plan.seconds and plan.seconds * RANGE[1] > 60 * minutes:
+    if plan.seconds * RANGE[1] > 60 * minutes:
         _warn(
             f"even the smallest run may take more than {minutes:g} minutes: take a GPU, a smaller "
             "--model, shorter documents, or more --minutes"
@@ -142,10 +142,8 @@ def tell_check(data: Data, check: str, minutes: float) -> None:
     _warn(line) if blind(found["mentions"]) else _tell_rows({"mentions": line})
 
 
-def duration(seconds: float | None) -> str:
+def duration(seconds: float) -> str:
     """A range of minutes or hours in words, with what it rests on."""
-    if seconds is None:
-        return "how long is not known (the speed of this model was not measured)"
     place = "this GPU" if torch.cuda.is_available() else f"{torch.get_num_threads()} free cores"
     low, high = (max(1.0, seconds / 60 * factor) for factor in RANGE)
     if high <= 120:
