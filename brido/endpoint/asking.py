@@ -11,8 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from brido.endpoint.answers import Answer, Question
-from brido.endpoint.budget import Budget, Report
+from brido.endpoint.answers import NO_ANSWER, Answer, Question
+from brido.endpoint.budget import EMPTY_RESPONSE, Budget, Report
 from brido.endpoint.call import CallFailed, Server
 from brido.endpoint.settings import EndpointRuntime
 from brido.endpoint.store import AnswerStore
@@ -127,6 +127,8 @@ class Asking:
             if rows := self._rows[:]:
                 await asyncio.to_thread(self.store.append, rows)
                 del self._rows[: len(rows)]
+        if answer.finish_reason == NO_ANSWER:
+            self._give_up(question, EMPTY_RESPONSE)
         if self.budget.limited and not (answer.prompt_tokens or answer.refused):
             raise BridoError(
                 f"{self.section}: {self.runtime.section} sets a budget (max_cost, max_tokens), "

@@ -10,6 +10,7 @@ from brido.endpoint.settings import EndpointRuntime
 
 # Of English text, until the model has answered once.
 _TOKENS_PER_CHARACTER = 1 / 4
+EMPTY_RESPONSE = "response without an answer"
 MALFORMED = "malformed response"
 
 
@@ -41,8 +42,7 @@ class Report:
     def count(self, answer: Answer) -> None:
         """Count an answer and its tokens; a response without one was paid for all the same."""
         if answer.finish_reason == NO_ANSWER:
-            for kinds in (self.trouble, self.given_up):
-                kinds["response without an answer"] += 1
+            self.trouble[EMPTY_RESPONSE] += 1
         else:
             self.answers += 1
             self.refused += answer.refused

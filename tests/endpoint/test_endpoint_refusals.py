@@ -2,7 +2,7 @@
 
 import pytest
 from bad_endpoint import BadEndpoint
-from server_responses import error
+from server_responses import completion, error
 
 from brido.endpoint.settings import EndpointRuntime, runtime_problems
 from brido.settings.load import check_params
@@ -103,6 +103,9 @@ STOPS = [
       for content in ({"choices": 3}, {}, {"error": "Unexpected endpoint"})),
     ({"trouble": 1.0, "troubles": ("page",)}, {"max_attempts": 2}, "malformed response.*base_url",
      24),
+    # Paid for, and nothing to read.
+    ({"respond": lambda body: (200, completion(7))}, {"max_concurrency": 1},
+     r"every call fails \(response without an answer\)", 10),
     # It wants an hour.
     ({"trouble": 1.0, "troubles": ("429 after",), "retry_after": "3600"},
      {"patience_seconds": 0.5}, "patience_seconds", 99),

@@ -115,14 +115,7 @@ class QAFactEval:
                 f"there are {len(sources)} documents and {len(texts)} summaries: give one "
                 "summary for each document, in the same order"
             )
-        distinct = list(dict.fromkeys(texts))
-        selected = select_answers(self.pipeline, distinct, self.answers)
-        answers = dict(zip(distinct, selected, strict=True))
-        questions = [
-            GeneratedQuestion(index, answer, text[answer.sentence_start : answer.sentence_end])
-            for index, text in enumerate(texts)
-            for answer in answers[text]
-        ]
+        questions = self._unasked(texts)
         with memory_errors(self.batch_tokens):
             marked = [question.marked() for question in questions]
             asked = self._results(questions, "question", marked, "questions", progress)
@@ -144,6 +137,17 @@ class QAFactEval:
         for question in questions:
             grouped[question.document].append(question)
         return [summarise(group) for group in grouped]
+
+    def _unasked(self, texts: Sequence[str]) -> list[GeneratedQuestion]:
+        """The answers of each text; their questions are not written yet."""
+        distinct = list(dict.fromkeys(texts))
+        selected = select_answers(self.pipeline, distinct, self.answers)
+        answers = dict(zip(distinct, selected, strict=True))
+        return [
+            GeneratedQuestion(index, answer, text[answer.sentence_start : answer.sentence_end])
+            for index, text in enumerate(texts)
+            for answer in answers[text]
+        ]
 
     def _read(
         self,
