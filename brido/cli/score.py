@@ -21,7 +21,6 @@ from brido.cli.shared import (
 from brido.rouge import similarity_matrix
 from brido.rouge.pairwise import Combination, Tokenizer
 from brido.text.words import one_sentence_a_line, unseen_share, unseen_warning
-from brido.utils.arguments import as_alpha
 from brido.utils.errors import quoted
 from brido.utils.outputs import check_output, json_line, output_text
 from brido.utils.progress import say
@@ -41,13 +40,6 @@ def candidates_problem(row: dict[str, Any], texts: Sequence[str] = ()) -> str:
     return ""
 
 
-def _alpha(context: click.Context, option: click.Parameter, value: str) -> float:
-    try:
-        return as_alpha(float(value))
-    except ValueError as error:
-        raise click.BadParameter(str(error)) from None
-
-
 def comparison_options(function: Function) -> Function:
     """Add the options that say how candidates are compared."""
     for option in (
@@ -65,9 +57,9 @@ def comparison_options(function: Function) -> Function:
         ),
         click.option(
             "--alpha",
-            callback=_alpha,
+            type=click.FloatRange(0),
             metavar="NUMBER",
-            default="0",
+            default=0,
             show_default=True,
             help="Weight of the reference. At 0 the candidates alone vote, at inf the reference "
             "alone.",

@@ -84,7 +84,7 @@ def test_a_bad_row_is_named_or_left_out(folder: Path, command: str, fault, words
     ("arguments", "words"),
     [
         ("scor in.jsonl", "there is no command scor; did you mean score?"),
-        ("score --alpha -1", "a number from 0"),
+        ("score --alpha -1", "x>=0"),
         ("score in.jsonl -o there.jsonl", "is there already"),
         ("score in.jsonl -o out.csv", ".jsonl"),
         ("evaluate rogue in.jsonl", "no metric 'rogue'"),

