@@ -38,7 +38,7 @@ def metric_options(function: Function) -> Function:
 @click.command("evaluate")
 @metric_options
 @max_bad_option
-@output_options("Also write a line for each row (.jsonl or .jsonl.gz; -: stdout).")
+@output_options("Also write a line for each row (.jsonl; -: stdout).")
 def command(
     metric: str, file: str, changes: tuple[str, ...], dry_run: bool,
     max_bad: float, output: Path | None, force: bool,

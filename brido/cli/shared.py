@@ -34,7 +34,7 @@ def output_options(written: str) -> Callable[[Function], Function]:
     return add
 
 
-STDOUT_OR_FILE = "The file to write (.jsonl or .jsonl.gz). Default: stdout (-)."
+STDOUT_OR_FILE = "The file to write (.jsonl). Default: stdout (-)."
 
 
 def max_bad_option(function: Function) -> Function:

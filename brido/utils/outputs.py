@@ -4,7 +4,6 @@ A file that is there already is replaced only with --force. What is not a file (
 a pipe) is never replaced, nor is what has another ending than the command writes.
 """
 
-import gzip
 import io
 import json
 import os
@@ -17,8 +16,6 @@ from typing import Any, TextIO, cast
 from brido.utils.atomic import atomic_file, check_place, explained
 from brido.utils.errors import BridoError
 
-# The endings of what commands write.
-ENDINGS = (".jsonl", ".jsonl.gz")
 STDOUT = Path("-")
 
 
@@ -34,8 +31,8 @@ def check_output(path: Path | None, force: bool = False) -> None:
     if path is None or path == STDOUT:
         standard_output()
         return
-    if not path.name.endswith(ENDINGS):
-        raise BridoError(f"--output {path}: the name must end in {' or '.join(ENDINGS)}")
+    if path.suffix != ".jsonl":
+        raise BridoError(f"--output {path}: the name must end in .jsonl (to pack: `-o - | gzip`)")
     with explained(path):
         check_place(path)
         if path.exists() and not (force and path.is_file()):
@@ -47,7 +44,7 @@ def check_output(path: Path | None, force: bool = False) -> None:
 
 @contextmanager
 def output_text(path: Path | None) -> Iterator[TextIO]:
-    """The text of an output that `check_output` has found right, packed if it ends in .gz.
+    """The text of an output that `check_output` has found right.
 
     Raises:
         BridoError: the file cannot be written.
@@ -56,12 +53,11 @@ def output_text(path: Path | None) -> Iterator[TextIO]:
         yield standard_output()
         return
     # A link stays, and the file that it names is written.
-    with atomic_file(Path(os.path.realpath(path))) as temporary, temporary.open("wb") as file:
-        packed = path.suffix == ".gz"
-        # Without a name and a time in it, the same lines are the same bytes.
-        stream = gzip.GzipFile("", "wb", fileobj=file, mtime=0) if packed else file
-        with stream, io.TextIOWrapper(cast(Any, stream), encoding="utf-8") as text:
-            yield text
+    with (
+        atomic_file(Path(os.path.realpath(path))) as temporary,
+        temporary.open("w", encoding="utf-8", newline="\n") as text,
+    ):
+        yield text
 
 
 def json_line(row: dict[str, Any]) -> str:

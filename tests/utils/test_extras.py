@@ -53,8 +53,8 @@ def test_what_needs_no_extra_runs_without_one(alone, tmp_path):
     (tmp_path / "lines.jsonl").write_text(lines)
     (tmp_path / "packed.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
     for call in (
-        "brido --help", "brido score lines.jsonl", "brido score packed.jsonl.gz -o out.jsonl.gz",
-        "brido vote-check packed.jsonl.gz", "brido export-pairs out.jsonl.gz",
+        "brido --help", "brido score lines.jsonl", "brido score packed.jsonl.gz -o out.jsonl",
+        "brido vote-check packed.jsonl.gz", "brido export-pairs out.jsonl",
     ):  # fmt: skip
         command = [sys.executable, "-m", *call.split()]
         subprocess.run(command, cwd=tmp_path, env=alone, capture_output=True, check=True)

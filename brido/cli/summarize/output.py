@@ -30,8 +30,6 @@ class Output:
             if resume:
                 raise BridoError("--resume goes on with a file: name it with --output")
             return
-        if self.path.suffix == ".gz":
-            raise BridoError(f"--output {path}: summaries are not packed: name a file FILE.jsonl")
         self._partial = self.path.with_name(f"{self.path.name}.partial")
         with self._writing():
             self.path.parent.mkdir(parents=True, exist_ok=True)
