@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 from huggingface_hub import snapshot_download
-from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
+from transformers import AutoConfig, AutoTokenizer
 
 from brido.models.checkpoint import load_tokenizer
 from brido.models.completeness import check_folder
@@ -84,18 +84,13 @@ def _described(source: str, folder: Path, how: dict[str, Any]) -> Model:
         config = pretrained(AutoConfig, folder, **how)
         family = family_of(config)
         with torch.device("meta"):
-            parameters = count_weights(kind_of(config).from_config(config))
+            parameters = count_weights(family.loader.from_config(config))
     missing = f"--model: {source} has no tokenizer of its model: save it there too"
     with parsing(lambda reason: f"{missing} ({reason})"):
         tokenizer = pretrained(AutoTokenizer, folder, **how) if how else load_tokenizer(folder)
     if len(tokenizer) < max(1, SMALLEST_SHARE * getattr(config, "vocab_size", 0)):
         raise BridoError(missing)
     return Model(source, parameters, family.positions(config), config, tokenizer)
-
-
-def kind_of(config: Any) -> Any:
-    """The class of transformers that makes a model of these settings."""
-    return AutoModelForSeq2SeqLM if config.is_encoder_decoder else AutoModelForCausalLM
 
 
 def count_weights(model: Any) -> int:

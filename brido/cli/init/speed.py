@@ -16,8 +16,9 @@ from typing import Any
 import torch
 from transformers.utils import logging
 
-from brido.cli.init.model import Model, count_weights, kind_of
+from brido.cli.init.model import Model, count_weights
 from brido.likelihood import candidate_log_likelihood
+from brido.models.family import family_of
 from brido.models.language_model import LanguageModel
 from brido.models.products import faster_training
 from brido.models.settings import ReadingSettings
@@ -91,7 +92,7 @@ def _random_model(model: Model) -> tuple[Any, float]:
         for key in ("layer_types", "attention_window"):
             if isinstance(each := getattr(small, key, None), list):
                 setattr(small, key, each[: small.num_hidden_layers])
-    built = kind_of(small).from_config(small)
+    built = family_of(small).loader.from_config(small)
     return built, model.parameters / count_weights(built)
 
 
