@@ -67,15 +67,6 @@ def test_interval_agrees_with_scipy_on_many_documents():
     assert high[0] == pytest.approx(other.confidence_interval.high, abs=0.08 * width)
 
 
-def test_equal_arguments_draw_the_same_documents_whatever_the_columns():
-    random = np.random.default_rng(3)
-    first, second = random.normal(size=(50, 1)), random.normal(size=(50, 1))
-    together = bootstrap_interval(np.hstack([first, second]), 300, 0.95, 7)
-    alone = bootstrap_interval(second, 300, 0.95, 7)
-    assert together[0][1] == pytest.approx(alone[0][0], rel=1e-12)
-    assert together[1][1] == pytest.approx(alone[1][0], rel=1e-12)
-
-
 def test_no_documents_have_neither_means_nor_intervals():
     none = np.zeros((0, 2))
     assert np.isnan([means(none), *bootstrap_interval(none, 130, 0.9, 0)]).all()

@@ -22,13 +22,10 @@ _LAYERS = {"num_hidden_layers": 2}
 _LED = {"max_encoder_position_embeddings": 64, "max_decoder_position_embeddings": 24}
 # model_type: the prefix of its class names, that of its model, its settings.
 FAMILIES = {
-    "bart": ("Bart", "ForConditionalGeneration", _BART | {"max_position_embeddings": 64}),
     "led": ("LED", "ForConditionalGeneration", _BART | _LED | {"attention_window": 4}),
     "longt5": ("LongT5", "ForConditionalGeneration", _T5 | {"local_radius": 4}),
     "m2m_100": ("M2M100", "ForConditionalGeneration", _BART),
-    "marian": ("Marian", "MTModel", _BART),
     "mt5": ("MT5", "ForConditionalGeneration", _T5),
-    "pegasus": ("Pegasus", "ForConditionalGeneration", _BART),
     "pegasus_x": ("PegasusX", "ForConditionalGeneration", _BART),
     "switch_transformers": ("SwitchTransformers", "ForConditionalGeneration", _T5 | _EXPERTS),
     "gpt_neox": ("GPTNeoX", "ForCausalLM", _WORDS | _LAYERS | {"intermediate_size": 16}),

@@ -92,7 +92,7 @@ OTHERS = [
         (lambda k=kind: beam_search(
             build_family(k), *(part.flip(1) for part in family_sources()), BEAMS
         ), f"where a {kind} model may read other")
-        for kind in ("bart", "led", "m2m_100", "longt5")
+        for kind in ("led", "m2m_100", "longt5")
     ),
     *(
         (lambda p=prompt: language(tiny_bart(), word_tokenizer(), prompt=p), "prompt must contain")
