@@ -26,15 +26,15 @@ MORE = {
     "olmo2": lambda: transformers.Olmo2Config(**SHAPE, **TOKENS),
     "unknown": lambda: transformers.StableLmConfig(**SHAPE, **TOKENS),
 }  # fmt: skip
-FAMILIES = [*tiny_models.CLASSES, *tiny_decoders.CLASSES, *MORE]
+FAMILIES = [*tiny_models.FAMILIES, *tiny_decoders.FAMILIES, *MORE]
 EXACT = {"rtol": 1e-8, "atol": 1e-8}
 
 
 def build(name):
     """A model in training mode that drops nothing out."""
-    if name in tiny_models.CLASSES:
+    if name in tiny_models.FAMILIES:
         model = build_model(name, 1, 1.5)
-    elif name in tiny_decoders.CLASSES:
+    elif name in tiny_decoders.FAMILIES:
         model = build_decoder(name, 1)
     else:
         torch.manual_seed(1)
@@ -67,7 +67,7 @@ def test_as_one_plain_forward_a_candidate(name, chunked, monkeypatch):
     assert model.training
 
 
-@pytest.mark.parametrize("name", ["bart", "t5", *tiny_decoders.CLASSES])
+@pytest.mark.parametrize("name", ["bart", "t5", *tiny_decoders.FAMILIES])
 def test_micro_batches_and_layer_checkpoints_leave_every_number(name):
     model = build(name)
     ids, mask, texts, lengths = block(model, [9, 5], 5, 6, 5)

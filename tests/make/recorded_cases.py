@@ -28,7 +28,7 @@ def rebuilt(
     family, seed, documents, bias = (
         case[key] for key in ("family", "seed", "documents", "end_bias")
     )
-    if family in tiny_decoders.CLASSES:
+    if family in tiny_decoders.FAMILIES:
         model = tiny_decoders.build_decoder(family, seed, bias, tuple(case["ends"]))
         ids, mask = tiny_decoders.build_prompts(
             seed, documents, case["prompt_length"], case["padded"]

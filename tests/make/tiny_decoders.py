@@ -32,23 +32,14 @@ GEMMA = {
 GPT2 = {"vocab_size": VOCABULARY, "n_embd": 16, "n_layer": 2, "n_head": 4, "n_positions": POSITIONS}
 
 
-def _configuration(family: str) -> transformers.PretrainedConfig:
-    return {
-        "llama": lambda: transformers.LlamaConfig(**SHAPE, **TOKENS),
-        "qwen2": lambda: transformers.Qwen2Config(**SHAPE, **TOKENS),
-        "qwen3": lambda: transformers.Qwen3Config(**SHAPE, **TOKENS, head_dim=8),
-        "gemma3": lambda: transformers.Gemma3TextConfig(**SHAPE, **TOKENS, **GEMMA),
-        "gpt2": lambda: transformers.GPT2Config(**GPT2, **TOKENS, tie_word_embeddings=False),
-    }[family]()
-
-
-CLASSES = {
-    "llama": "LlamaForCausalLM",
-    "qwen2": "Qwen2ForCausalLM",
-    "qwen3": "Qwen3ForCausalLM",
-    "gemma3": "Gemma3ForCausalLM",
-    "gpt2": "GPT2LMHeadModel",
+CONFIGURATIONS = {
+    "llama": lambda: transformers.LlamaConfig(**SHAPE, **TOKENS),
+    "qwen2": lambda: transformers.Qwen2Config(**SHAPE, **TOKENS),
+    "qwen3": lambda: transformers.Qwen3Config(**SHAPE, **TOKENS, head_dim=8),
+    "gemma3": lambda: transformers.Gemma3TextConfig(**SHAPE, **TOKENS, **GEMMA),
+    "gpt2": lambda: transformers.GPT2Config(**GPT2, **TOKENS, tie_word_embeddings=False),
 }
+FAMILIES = tuple(CONFIGURATIONS)
 
 
 def build_decoder(
@@ -58,9 +49,9 @@ def build_decoder(
     ends: tuple[int, ...] = (EOS,),
 ) -> transformers.PreTrainedModel:
     """A random model in float64 and evaluation mode; `end_bias` makes what it writes shorter."""
-    configuration = _configuration(family)
+    configuration = CONFIGURATIONS[family]()
     configuration._attn_implementation = "sdpa"
-    model = getattr(transformers, CLASSES[family])(configuration).eval().to(torch.float64)
+    model = transformers.AutoModelForCausalLM.from_config(configuration).eval().double()
     # Gemma's norms multiply by 1 + weight.
     draw_weights(model, seed, norms=0.0 if family == "gemma3" else 1.0)
     bias = torch.zeros(VOCABULARY, dtype=torch.float64)

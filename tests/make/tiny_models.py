@@ -46,13 +46,7 @@ CONFIGURATIONS = {
     "marian": "MarianConfig",
     "pegasus": "PegasusConfig",
 }
-CLASSES = {
-    "bart": "BartForConditionalGeneration",
-    "mbart": "MBartForConditionalGeneration",
-    "marian": "MarianMTModel",
-    "pegasus": "PegasusForConditionalGeneration",
-    "t5": "T5ForConditionalGeneration",
-}
+FAMILIES = (*CONFIGURATIONS, "t5")
 
 
 def build_model(
@@ -69,7 +63,7 @@ def build_model(
     """
     configuration = _configuration(family, changes)
     configuration._attn_implementation = "sdpa"
-    model = getattr(transformers, CLASSES[family])(configuration).eval().to(torch.float64)
+    model = transformers.AutoModelForSeq2SeqLM.from_config(configuration).eval().double()
     sinusoids = "embed_positions" if family in ("pegasus", "marian") else None
     draw_weights(model, seed, fixed=sinusoids)
     with torch.no_grad():

@@ -6,7 +6,7 @@ import pytest
 import tiny_decoders
 import torch
 from tiny_decoders import build_decoder, build_prompts
-from tiny_models import CONFIGURATIONS, build_model, build_sources
+from tiny_models import FAMILIES, build_model, build_sources
 
 from brido.models.decoder_steps import PlainSteps, PromptSteps, SharedSteps
 from brido.models.family import family_of
@@ -44,13 +44,13 @@ def full_logits(model, sources, mask, rows):
 @pytest.mark.parametrize(
     ("family", "prefix", "side"),
     [
-        *itertools.product([*CONFIGURATIONS, "t5"], [1, 2], ["none", "right"]),
-        *itertools.product(tiny_decoders.CLASSES, [0], ["left", "right"]),
+        *itertools.product(FAMILIES, [1, 2], ["none", "right"]),
+        *itertools.product(tiny_decoders.FAMILIES, [0], ["left", "right"]),
     ],
 )
 @torch.no_grad()
 def test_steps_have_the_logits_of_the_whole_sequence(family, prefix, side):
-    if family in tiny_decoders.CLASSES:
+    if family in tiny_decoders.FAMILIES:
         model = build_decoder(family, 3)
         sources, mask = build_prompts(5, DOCUMENTS, 9, padded=True, side=side)
     else:

@@ -56,7 +56,7 @@ def test_the_brio_prefix_is_the_tokenizers_own_first_token_if_it_has_one():
         assert targets.lengths.tolist() == [[4]]
 
 
-@pytest.mark.parametrize("family", tiny_models.CLASSES)
+@pytest.mark.parametrize("family", tiny_models.FAMILIES)
 def test_a_model_laid_out_by_columns_is_the_same_model(family):
     model, other = build_model(family, 3, 2.0), build_model(family, 3, 2.0)
     columns_first(written_with(other))

@@ -85,7 +85,7 @@ def on_tape(monkeypatch):
 
 
 def build(family, end_bias=3.0):
-    if family in tiny_decoders.CLASSES:
+    if family in tiny_decoders.FAMILIES:
         prompts = build_prompts(6, DOCUMENTS, 8, padded=True)
         return build_decoder(family, 6, end_bias), *prompts
     return build_model(family, 6, end_bias), *build_sources(family, 6, DOCUMENTS, 8, True)
@@ -122,7 +122,7 @@ def test_replayed_steps_write_what_steps_write(family, kind, monkeypatch):
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("family", [*tiny_decoders.CLASSES, "bart", "mbart", "marian", "pegasus"])
+@pytest.mark.parametrize("family", [*tiny_decoders.FAMILIES, "bart", "mbart", "marian", "pegasus"])
 def test_on_a_gpu_replayed_steps_write_what_steps_write(family, kind, monkeypatch):
     model, *tensors = build(family)
     model, tensors = model.cuda(), [part.cuda() for part in tensors]

@@ -20,7 +20,7 @@ from brido.search.guidance import Guidance
 from brido.search.sampling import document_uniforms, sample
 
 DOCUMENTS, OTHERS = 3, 2
-FAMILIES = [*tiny_models.CLASSES, *tiny_decoders.CLASSES]
+FAMILIES = [*tiny_models.FAMILIES, *tiny_decoders.FAMILIES]
 SETTINGS = {
     "greedy": SearchSettings(num_beams=1, max_length=9),
     "beams": SearchSettings(num_beams=4, num_return_sequences=3, max_length=9),
@@ -33,7 +33,7 @@ SETTINGS = {
 
 def build(family):
     """A model, its documents [B, S], and two others for each [B, K, S'], of another width."""
-    if family in tiny_decoders.CLASSES:
+    if family in tiny_decoders.FAMILIES:
         model, make = build_decoder(family, 5, 1.0), build_prompts
     else:
         model = build_model(family, 5, 2.0)

@@ -15,12 +15,12 @@ from brido.search import SearchSettings, beam_search, diverse_beam_search
 from brido.search import search as search_module
 
 RECORDED = [case for name in recorded_cases.NAMES for case in recorded_cases.cases(name)]
-FAMILIES = [*tiny_models.CLASSES, *tiny_decoders.CLASSES]
+FAMILIES = [*tiny_models.FAMILIES, *tiny_decoders.FAMILIES]
 STOPPING = [True, False, "never"]
 
 
 def is_decoder(family):
-    return family in tiny_decoders.CLASSES
+    return family in tiny_decoders.FAMILIES
 
 
 def build(family, seed, end_bias, ends=(), documents=3, length=8, padded=True, forced=False):
@@ -88,7 +88,7 @@ def test_diverse_beam_search_equals_transformers_4_55(case):
 
 PLAIN = [
     (number, *case)
-    for kinds, forced in ((tiny_models.CLASSES, [False, True]), (tiny_decoders.CLASSES, [False]))
+    for kinds, forced in ((tiny_models.FAMILIES, [False, True]), (tiny_decoders.FAMILIES, [False]))
     for number, case in enumerate(itertools.product(kinds, [2, 5], STOPPING, forced))
 ]
 
@@ -192,7 +192,7 @@ def test_finished_documents_may_stay_in_the_batch(family, groups, monkeypatch):
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("family", tiny_decoders.CLASSES)
+@pytest.mark.parametrize("family", tiny_decoders.FAMILIES)
 def test_on_a_gpu_a_search_finds_what_it_finds_on_a_processor(family):
     model, prompts, mask = build(family, 6, 3.0, (2, 7), documents=4, length=9)
     model.generation_config.repetition_penalty = 1.2

@@ -1,36 +1,24 @@
 """Which check chooses, and which one measures what was chosen."""
 
 import pytest
+from test_settings_refusals import BASE, FILES, measured
 
 from brido.settings.load import check_params
 
 
-def who(metrics, source="files", by=None, **evaluation):
-    evaluation = {name: evaluation.get(name, {}) for name in metrics} | {"metrics": metrics}
-    data = {"source": source}
-    if source == "files":
-        data["files"] = {"train": "a.jsonl", "document_column": "d", "summary_column": "s"}
-    raw = {"data": data, "evaluation": evaluation, "choice": {"by": by, "rouge_loss": None}}
-    if source == "files":
-        raw["checkpoints"] = {"base": {"source": "some/model"}}
-    params = check_params(raw, "a test")
-    return params.decides, params.measures
-
-
 @pytest.mark.parametrize(
-    ("metrics", "more", "expected"),
+    ("data", "metrics", "by", "expected"),
     [
-        (["mentions"], {}, ("mentions.good", None)),
-        (["mentions", "minicheck"], {}, ("mentions.good", "minicheck.good")),
-        (["mentions", "minicheck"], {"by": "minicheck.good"}, ("minicheck.good", "mentions.good")),
-        (["mentions", "qafacteval"], {}, ("mentions.good", "qafacteval.lerc")),
-        (["mentions", "minicheck", "qafacteval"], {}, ("mentions.good", "qafacteval.lerc")),
-        (["mentions", "world_judge"], {"source": "world"}, ("world_judge.good", None)),
-        (
-            ["mentions", "world_judge"], {"source": "world", "by": "mentions.good"},
-            ("mentions.good", "world_judge.good"),
-        ),
+        (FILES, "mentions", None, ("mentions.good", None)),
+        (FILES, "mentions minicheck", None, ("mentions.good", "minicheck.good")),
+        (FILES, "mentions minicheck", "minicheck.good", ("minicheck.good", "mentions.good")),
+        (FILES, "mentions qafacteval", None, ("mentions.good", "qafacteval.lerc")),
+        (FILES, "mentions minicheck qafacteval", None, ("mentions.good", "qafacteval.lerc")),
+        (BASE, "mentions world_judge", None, ("world_judge.good", None)),
+        (BASE, "mentions world_judge", "mentions.good", ("mentions.good", "world_judge.good")),
     ],
-)  # fmt: skip
-def test_another_check_measures_where_there_is_one(metrics, more, expected):
-    assert who(metrics, **more) == expected
+)
+def test_another_check_measures_where_there_is_one(data, metrics, by, expected):
+    choice = {"choice": {"by": by, "rouge_loss": None}}
+    params = check_params(data | measured(*metrics.split()) | choice)
+    assert (params.decides, params.measures) == expected
