@@ -27,6 +27,7 @@ from brido.endpoint.settings import EndpointRuntime
 from brido.models.prompt import Prompt
 from brido.models.settings import ReadingSettings
 from brido.settings.load import check_params, load_params, read_yaml
+from brido.settings.presets import flatten
 from brido.utils.commands import invoke
 from brido.utils.errors import BridoError, run_command
 from stages import checkpoint, download, generate
@@ -101,7 +102,8 @@ def bad_settings(count, seed):
     whole, draw = read_yaml(small_project.ROOT / "params.yaml"), random.Random(seed)
     whole["runtime"]["endpoint"] = EndpointRuntime().model_dump()
     # The switches of a chat template are free, and JSON makes texts of their names.
-    places = [place for place in places_of(whole) if "template" not in place]
+    places = sorted({key.rsplit(".", n)[0] for key in flatten(whole) for n in range(4)})
+    places = [place.split(".") for place in places if "template" not in place]
     while count:
         changed = copy.deepcopy(whole)
         *above, name = draw.choice(places)
@@ -114,13 +116,6 @@ def bad_settings(count, seed):
         except BridoError:
             count -= 1
             yield changed
-
-
-def places_of(tree, above=()):
-    for name, value in tree.items():
-        yield (*above, name)
-        if isinstance(value, dict):
-            yield from places_of(value, (*above, name))
 
 
 def test_settings(project):

@@ -4,10 +4,10 @@ import torch
 import transformers
 from tokenizers import (
     AddedToken,
+    SentencePieceBPETokenizer,
     Tokenizer,
     decoders,
     models,
-    normalizers,
     pre_tokenizers,
     processors,
 )
@@ -78,23 +78,12 @@ def chat_tokenizer(template: str | None = CHATML) -> transformers.PreTrainedToke
 
 def sentencepiece_tokenizer(template: str | None) -> transformers.PreTrainedTokenizerFast:
     """As Llama 2's: sentencepiece, which puts a space in front of every text."""
-    vocabulary = {token: n for n, token in enumerate(["<unk>", "<s>", "</s>", "▁"])}
-    for letter in map(chr, range(33, 127)):
-        vocabulary[letter] = len(vocabulary)
-    vocabulary |= {f"<0x{byte:02X}>": len(vocabulary) + byte for byte in range(256)}
-    pairs = [("t", "h"), ("th", "e"), ("▁", "the"), ("c", "at"), ("a", "t"), ("▁", "c")]
-    for pair in pairs:
-        for token in (*pair, "".join(pair)):
-            vocabulary.setdefault(token, len(vocabulary))
-    backend = Tokenizer(models.BPE(vocab=vocabulary, merges=pairs, byte_fallback=True))
-    backend.normalizer = normalizers.Sequence(
-        [normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")]
-    )
-    backend.decoder = decoders.Sequence(
-        [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()]
-    )
+    backend = SentencePieceBPETokenizer()
+    texts = [*map(chr, range(33, 127)), "the cat sat in the café", "the cat"]
+    special = ["<unk>", "<s>", "</s>"]
+    backend.train_from_iterator(texts, special_tokens=special, min_frequency=1, show_progress=False)
     tokenizer = transformers.PreTrainedTokenizerFast(
-        tokenizer_object=backend, bos_token="<s>", eos_token="</s>", unk_token="<unk>"
+        tokenizer_object=backend._tokenizer, bos_token="<s>", eos_token="</s>", unk_token="<unk>"
     )
     tokenizer.chat_template = template
     return tokenizer

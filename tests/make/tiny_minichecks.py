@@ -4,9 +4,7 @@ from pathlib import Path
 
 import torch
 import transformers
-from tokenizers import Tokenizer
-from tokenizers.models import WordLevel
-from tokenizers.pre_tokenizers import WhitespaceSplit
+from tiny_models import EOS, word_tokenizer
 from tokenizers.processors import TemplateProcessing
 
 KINDS = ("t5", "roberta")
@@ -17,18 +15,12 @@ TEXTS = [f"W{number}" for number in range(6)] + [f"w{number}." for number in ran
 
 def tokenizer(kind: str) -> transformers.PreTrainedTokenizerFast:
     """T5: `x </s>`; RoBERTa: `<s> x </s>`."""
-    begin = "<s>" if kind == "roberta" else None
-    special = ["<s>", "<pad>", "</s>", "<unk>"] if begin else ["<pad>", "</s>", "<unk>"]
-    vocabulary = {word: n for n, word in enumerate([*special, "predict:", *WORDS, *TEXTS])}
-    backend = Tokenizer(WordLevel(vocabulary, unk_token="<unk>"))
-    backend.pre_tokenizer = WhitespaceSplit()
-    used = [(token, vocabulary[token]) for token in (begin, "</s>") if token]
-    single = "<s> $A </s>" if begin else "$A </s>"
-    backend.post_processor = TemplateProcessing(single=single, special_tokens=used)
-    named = {"pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"}
-    if begin:
-        named |= {"cls_token": begin, "bos_token": begin}
-    return transformers.PreTrainedTokenizerFast(tokenizer_object=backend, **named)
+    made = word_tokenizer(["predict:", *WORDS, *TEXTS])
+    if kind == "t5":
+        made.backend_tokenizer.post_processor = TemplateProcessing(
+            single="$A </s>", special_tokens=[("</s>", EOS)]
+        )
+    return made
 
 
 def model(kind: str, seed: int = 0, **changes: object) -> transformers.PreTrainedModel:

@@ -55,16 +55,6 @@ def test_every_document_is_what_was_recorded(settings, texts, facts):
     assert (whole.hexdigest()[:16], without_wordings.hexdigest()[:16]) == (texts, facts)
 
 
-def test_most_references_carry_something_unsupported(rows):
-    assert share(not supported(row) for row in rows) == pytest.approx(0.64, abs=0.04)
-    first = documents(FIRST, "train", 1500)
-    assert share(not supported(row) for row in first) == pytest.approx(0.74, abs=0.04)
-
-
-def supported(row):
-    return all(fact["in_document"] for fact in row["facts"])
-
-
 def optional(row):
     event = next(event for event in event_types() if event.name == row["facts"][0]["value"])
     return [fact for fact in row["facts"] if fact["slot"] in {each.slot for each in event.options}]
