@@ -73,6 +73,7 @@ def test_probabilities_are_those_of_one_pair_at_a_time(folders, kind, limit, mon
     found = checker.sentences([DOCUMENT, "W9 w1.", DOCUMENT, ""], TEXTS)
     model, tokenizer = tiny_minichecks.model(kind), tiny_minichecks.tokenizer(kind)
     chunks = slow_chunks(DOCUMENT, kind, tokenizer, limit)
+    assert checker._chunks(DOCUMENT) == chunks
     assert len(chunks) == {6: 5, 7: 4, 400: 1}[limit]
     values = set()
     for document, text, sentences in zip(
