@@ -62,7 +62,6 @@ def _short(name):
         ("scoring.alpha", {"needs", *ORDERS}),
         ("scoring.normalization", {"needs", *ORDERS, *ELECT}),
         ("scoring.unit", {"needs", "pairwise", *ORDERS, *ELECT}),
-        ("scoring.information", {"needs", *ORDERS, *ELECT}),
         # Candidates of a checked system are written as these.
         ("generation.base.diversity_penalty", {*AFTER_GENERATE, *VARY}),
         ("documents.train", AFTER_GENERATE),
@@ -72,7 +71,6 @@ def _short(name):
         ("likelihood.others", {"likelihood", *AFTER_SUPPORT}),
         ("training.gamma", TAIL),
         ("tuned.control.scoring.shuffle", {"needs", *CONTROL, *END}),
-        ("tuned.control.training.gamma", {"needs", *CONTROL, *END}),
         ("variants.guided.guidance.weight", {"vary@guided", "evaluate@guided", *END}),
         (
             "decoding.length_penalty",
@@ -87,7 +85,6 @@ def _short(name):
         ("choice.rouge_loss", END),
         ("choice.among", {*EVALUATE_ALL, *END}),
         ("report.bootstrap_samples", END),
-        ("report.length_warning", END),
         ("runtime.batch_tokens", set()),
     ],
 )

@@ -5,7 +5,7 @@ downloaded: huggingface/transformers issues 3108 and 13164, pull requests 6340, 
 yixinL7/BRIO's examples/hf.py state the facts; the rest follows from the programs that wrote them.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 _BART_SEARCH = {
@@ -54,14 +54,15 @@ class Published:
     dtype: str = "float32"
 
 
+_PEGASUS = Published(
+    without=("lm_head.weight", *_SINUSOIDS),
+    tokenizer=("spiece.model", "tokenizer_config.json", "special_tokens_map.json"),
+    own_generation=True,
+    generation=PEGASUS_GENERATION,
+    config=_OLD_PEGASUS,
+)
 PUBLISHED = {
-    "google/pegasus-xsum": Published(
-        without=("lm_head.weight", *_SINUSOIDS),
-        tokenizer=("spiece.model", "tokenizer_config.json", "special_tokens_map.json"),
-        own_generation=True,
-        generation=PEGASUS_GENERATION,
-        config=_OLD_PEGASUS,
-    ),
+    "google/pegasus-xsum": _PEGASUS,
     "facebook/bart-large-cnn": Published(
         weights=("model.safetensors",),
         without=("lm_head.weight", "model.shared.weight", "model.encoder.embed_tokens.weight"),
@@ -70,13 +71,7 @@ PUBLISHED = {
         generation=BART_GENERATION,
         config=_OLD_BART,
     ),
-    "Yale-LILY/brio-xsum-cased": Published(
-        without=_SINUSOIDS,
-        tokenizer=("spiece.model", "tokenizer_config.json", "special_tokens_map.json"),
-        own_generation=False,
-        generation=PEGASUS_GENERATION,
-        config=_OLD_PEGASUS,
-    ),
+    "Yale-LILY/brio-xsum-cased": replace(_PEGASUS, without=_SINUSOIDS, own_generation=False),
     "Yale-LILY/brio-cnndm-uncased": Published(
         tokenizer=("vocab.json", "merges.txt", "tokenizer_config.json", "special_tokens_map.json"),
         own_generation=False,
