@@ -19,24 +19,6 @@ def language(limit=32, prefix="generation", **changes):
     return LanguageModel(tiny_bart(**changes), word_tokenizer(), reading)
 
 
-def test_documents_are_read_with_their_mask_and_cut_ones_are_named():
-    sources = language(limit=4).read(["w1 w2", "w1 w2 w3 w4 w5", "w1"])
-    assert sources.ids.tolist() == [[0, 5, 6, 2], [0, 5, 6, 2], [0, 5, 2, 1]]
-    assert sources.mask.tolist() == [[1, 1, 1, 1], [1, 1, 1, 1], [1, 1, 1, 0]]
-    assert sources.cut == (1,)
-
-
-def test_texts_are_written_with_the_token_that_decoding_starts_from():
-    model = language()
-    targets = model.write([["w1 w2", ""], ["w3", "w4 w5 w6"]], None, limit=4)
-    assert model.text(targets.ids[0]) == ["w1 w2", ""]
-    assert targets.ids.tolist() == [
-        [[2, 0, 5, 6, 2], [2, 0, 2, 1, 1]],
-        [[2, 0, 7, 2, 1], [2, 0, 8, 9, 2]],
-    ]
-    assert targets.lengths.tolist() == [[4, 2], [3, 4]]
-
-
 def test_the_brio_prefix_is_the_tokenizers_own_first_token_if_it_has_one():
     """PEGASUS has none: it is scored from its pad token, as it generates."""
     targets = language(prefix="brio").write([["w1 w2"]], None, limit=9)
