@@ -1,8 +1,9 @@
-"""Shards that a stage keeps for its next run."""
+"""Shards that a stage keeps for its next run, and what tells whether they are still right."""
 
 from toy_workers import UNITS, Toy, behave
 
 from brido.tables import DECODED
+from brido.vote.settings import ScoringSettings
 from brido.work import shards as kept
 from brido.work.running import Splits
 from brido.work.worker import Workers
@@ -60,3 +61,13 @@ def test_the_key_of_the_code_follows_each_file_and_version(tmp_path, monkeypatch
     keys.append(kept.code_key.__wrapped__())
     assert len(set(keys)) == len(keys)
     assert kept.code_key.__wrapped__() == keys[-1]
+
+
+def test_fingerprint_follows_settings_and_content(tmp_path):
+    path = tmp_path / "in"
+    path.write_text("one")
+    first = kept.fingerprint(ScoringSettings(alpha=1.0), [path])
+    assert first == kept.fingerprint(ScoringSettings(alpha=1.0), [path])
+    assert first != kept.fingerprint(ScoringSettings(alpha=2.0), [path])
+    path.write_text("two")
+    assert first != kept.fingerprint(ScoringSettings(alpha=1.0), [path])
