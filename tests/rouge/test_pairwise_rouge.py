@@ -164,16 +164,6 @@ def test_a_batch_is_its_documents_whatever_the_threads(combination):
         assert np.array_equal(batch, single)
 
 
-def test_nothing_is_nan_and_empty_summaries_score_0():
-    for implementation in ("rouge_score", "pltrdy"):
-        for combination in ("harmonic_r1_r2", "mean_r1_r2_rlsum"):
-            similarity = similarity_matrix(
-                ["", "a b", "..."], "", combination, implementation=implementation
-            )
-            assert not similarity.any()
-            assert np.isfinite(similarity).all()
-
-
 def test_sentences_above_the_bound_are_refused_and_other_measures_are_not(monkeypatch):
     monkeypatch.setattr(counts, "MOST_UNITS", 130)
     texts = ["a b " * 32 + "a", "b c"]  # 65 words are two units

@@ -58,13 +58,6 @@ def test_equation_is_the_weighted_mean(size, seed, alpha):
     )
 
 
-def test_a_case_worked_out_by_hand():
-    matrix = np.array([[9, 0.5, 0.25, 1], [0, 9, 0.5, 0], [1, 0.5, 9, 0.5]])
-    assert consensus_scores(matrix, 0).tolist() == [0.375, 0.25, 0.75]
-    assert consensus_scores(matrix, 2).tolist() == [0.6875, 0.125, 0.625]
-    assert consensus_scores(matrix, math.inf).tolist() == [1, 0, 0.5]
-
-
 @pytest.mark.parametrize("size", [2, 5, 16, 32])
 @pytest.mark.parametrize("mode", MODES)
 def test_listing_is_what_the_code_computes_bit_for_bit(size, mode):
