@@ -21,13 +21,17 @@ from brido.utils.progress import say
 
 # Seconds until an overloaded server is asked again, after the attempts of one call.
 _PAUSE = 8.0
-# So many questions given up before the first answer: all must be wrong.
+# So many questions given up before the first answer, and as many as the store has answers to the
+# same plan: all must be wrong.
 _MOST_FAILURES = 10
 
 
 @dataclass(eq=False)
 class Asking:
-    """One run against one server. Use `run` once. `advance(1)` is called for an answer."""
+    """One run against one server. Use `run` once. `advance(1)` is called for an answer.
+
+    stored: how many answers of the plan there are; its model and parameters are then known to work.
+    """
 
     runtime: EndpointRuntime
     section: str
@@ -35,6 +39,7 @@ class Asking:
     budget: Budget
     report: Report
     advance: Callable[[int], None]
+    stored: int = 0
     # Why no further call starts, and whether it was said that a server is waited for.
     _stop: BridoError | None = None
     _waits: bool = False
@@ -138,7 +143,8 @@ class Asking:
     def _give_up(self, question: Question, said: str) -> None:
         """Leave a question out; BridoError if nothing but failures came."""
         self.report.given_up[said] += 1
-        if self.report.given_up.total() >= _MOST_FAILURES and not self.report.answers:
+        most = max(_MOST_FAILURES, self.stored)
+        if self.report.given_up.total() >= most and not self.report.answers:
             advice = self.report.way_out(self.section, question.model.parameters)
             raise BridoError(f"{self.section}: every call fails ({said}). {advice}")
 

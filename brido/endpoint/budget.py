@@ -58,6 +58,11 @@ class Report:
                 "What came back is not OpenAI's JSON, but a web page, an error in words or an empty"
                 f" body: check {self.server}.base_url (it usually ends in /v1), and a proxy"
             )
+        if self.given_up[EMPTY_RESPONSE] and not self.answers:
+            return (
+                "It counts tokens and sends no text: see the server's own log, or name another "
+                f"model ({section}.model)"
+            )
         said = " ".join(self.given_up)
         if "HTTP 4" not in said:
             return (

@@ -29,6 +29,8 @@ with extra():
 _http: Any = import_module(DefaultAsyncHttpxClient.__mro__[1].__module__.partition(".")[0])
 # Bytes of a response; far more than any answer has.
 LONGEST_RESPONSE = 16 * 2**20
+# Characters of what a server says that an error shows.
+_LONGEST_SAID = 1000
 _UNREACHABLE, _TIMEOUT, _LOST = "server unreachable", "timeout", "connection lost"
 # The form of an error code; other words may quote a prompt.
 _CODE = re.compile(r"[A-Za-z_-][A-Za-z0-9_.-]{0,60}")
@@ -118,9 +120,10 @@ class Server:
         named = [name for name in sent if len(name) > 1 and name in words]
         said = f"HTTP {status} {code}".rstrip() + f", about {', '.join(named)}" * bool(named)
         if self._runtime.show_content:
-            said += f": {words[:1000]}"
+            said += f": {words}"
         if self._key:
             said = said.replace(self._key, "[key]")
+        said = said[:_LONGEST_SAID]  # behind the key: a cut could leave a part of it
         end = f" ({said}; {server}.show_content: true shows what it says)"
         if "response_format" in named and not self._answered:
             raise FormatRefused(
@@ -167,7 +170,7 @@ class _WholeResponses(DefaultAsyncHttpxClient):
             kind = _UNREACHABLE
         except (TimeoutError, _http.TimeoutException):
             kind = _TIMEOUT
-        except (OSError, _http.HTTPError):
+        except Exception:  # whatever else the libraries raise: their words may quote a header
             kind = _LOST
         else:
             self._attempted(f"HTTP {response.status_code}" if response.status_code >= 300 else "")

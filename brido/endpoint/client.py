@@ -112,7 +112,7 @@ class Client:
             self.budget = Budget(self.runtime, self._answer_limit, self.store.usage(self._model))
             missing = [one for one in plan.missing if one.sample not in self.store.samples(one.key)]
             how = (self.runtime, self.section, self.store, self.budget, self.report, bar.advance)
-            Asking(*how).run(missing)
+            Asking(*how, plan.stored).run(missing)
 
     def answers(self, key: str, samples: int) -> dict[int, Answer]:
         """What is kept for a question's key: answers by sample number, below `samples`."""

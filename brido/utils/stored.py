@@ -43,8 +43,8 @@ def read_json(path: Path, stage: str, **keys: type) -> dict[str, Any]:
     Raises:
         BridoError: it is missing or damaged; the message names the stage that makes it.
     """
-    if not path.exists():
-        raise BridoError(f"{path} is missing: make it with `dvc repro {stage}`")
     again = f"make it again with `dvc repro -sf {stage}`"
     with parsing(lambda reason: f"{path} is damaged ({reason}): {again}"):
+        if not path.exists():
+            raise BridoError(f"{path} is missing: make it with `dvc repro {stage}`")
         return record(path.read_text(encoding="utf-8"), keys)

@@ -105,7 +105,7 @@ STOPS = [
      24),
     # Paid for, and nothing to read.
     ({"respond": lambda body: (200, completion(7))}, {"max_concurrency": 1},
-     r"every call fails \(response without an answer\)", 10),
+     r"every call fails \(response without an answer\).*log.*generation\.big\.model", 10),
     # It wants an hour.
     ({"trouble": 1.0, "troubles": ("429 after",), "retry_after": "3600"},
      {"patience_seconds": 0.5}, "patience_seconds", 99),
@@ -121,6 +121,18 @@ def test_what_no_call_can_get_over_stops_the_run(asking, how, runtime, said, cal
         with pytest.raises(BridoError, match=rf"^generation\.big: .*{said}"):
             asking(server, TEXTS, **runtime)
         assert len(server.requests) <= calls
+
+
+@pytest.mark.parametrize("response", [(400, error(400)), (200, completion(7))])
+def test_texts_that_no_run_gets_an_answer_to_do_not_stop_the_next(asking, response):
+    """It asks them again, and ends as the first did: the answers in the store say what works."""
+    others, usual = [f"Text {number}." for number in range(20)], (200, completion("A summary."))
+    respond = lambda body: response if "bridge" in str(body) else usual  # noqa: E731
+    with BadEndpoint(respond=respond) as server:
+        first = asking(server, [*others, *TEXTS], max_concurrency=1)
+        assert first == [{0: "A summary."}] * len(others) + [{}] * len(TEXTS)
+        assert asking(server, [*others, *TEXTS]) == first
+        assert len(server.requests) == len(others) + 2 * len(TEXTS)
 
 
 def test_a_server_that_is_away_is_an_error(asking):

@@ -120,6 +120,15 @@ def test_a_redirect_is_neither_followed_nor_quoted(asking, monkeypatch):
         assert other.requests == []
 
 
+def test_no_part_of_a_key_is_left_where_an_error_is_cut(asking, monkeypatch):
+    monkeypatch.setenv("BIG_KEY", KEY)
+    for length in range(960, 1000, 10):
+        how = {"always": {"bridge": 400}, "error_text": "x" * length + KEY}
+        with BadEndpoint(**how) as server, pytest.raises(BridoError, match="xxx") as shown:
+            asking(server, TEXTS, show_content=True, api_key_env="BIG_KEY")
+        assert KEY[:5] not in str(shown.value)
+
+
 def test_openais_key_and_account_go_to_openai_alone(asking, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.setenv("OPENAI_ORG_ID", "org-mine")
