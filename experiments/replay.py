@@ -101,6 +101,8 @@ def options(rows: pd.DataFrame) -> list[Options]:
     for (setting, seed), test in by_run(rows).items():
         validation = before.get((setting, seed), {})
         there = (test.keys() & validation.keys()) - {"reference", "elected"}
+        if "base" not in there:
+            continue
         # Of equals the choice keeps the first. Systems that have left the plan come last.
         order = ["base", *systems_in_order().get(setting, [])]
         names = [name for name in order if name in there] + sorted(there - {*order})

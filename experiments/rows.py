@@ -62,8 +62,9 @@ def read_rows(path: Path) -> pd.DataFrame:
     """Read the rows of a file; none if there is no such file."""
     if not path.is_file():
         return make_rows([])
-    # A system may be called "null".
-    kept = {"dtype": {"marks": str}, "keep_default_na": False, "na_values": [""]}
+    # A system may be called "null", a setting "1".
+    texts = dict.fromkeys(("setting", "system", "split", "marks"), str)
+    kept = {"dtype": texts, "keep_default_na": False, "na_values": [""]}
     return make_rows(pd.read_csv(path, **kept))
 
 

@@ -14,7 +14,7 @@ from brido.settings.presets import flatten
 from brido.tables import DECODED, write_table
 from brido.utils.errors import BridoError
 from experiments import plan, replay, study
-from experiments.rows import by_run, collect, marked, read_rows
+from experiments.rows import by_run, collect, make_rows, marked, read_rows, write_rows
 
 ROOT = Path(__file__).parents[2]
 PLANS = Path("experiments/plans")
@@ -105,6 +105,14 @@ def test_rows_are_what_the_tables_of_a_run_say(tmp_path, known, marks):
         assert marked(row, "good").tolist() == [1, 0, 0]
     else:
         assert np.isnan(marked(row, "good")).all()
+
+
+def test_names_are_read_as_they_were_written_and_a_run_without_base_has_no_choice(tmp_path):
+    run = {"setting": "1", "seed": 3, "system": "null", "split": "test", "marks": "012"}
+    write_rows(tmp_path / "rows.csv", make_rows([run]))
+    rows = read_rows(tmp_path / "rows.csv")
+    assert by_run(rows)["1", 3]["null"].marks == "012"
+    assert replay.options(rows) == []
 
 
 def test_rows_are_kept_once_and_not_under_other_settings(tmp_path, monkeypatch):
