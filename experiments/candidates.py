@@ -32,20 +32,30 @@ def candidates() -> Iterator[Record]:
         asked["a reader by the other"] = (_wide(own, -own.signer), _wide(own, own.counter))
         for told, tolerance in (("like lengths", 0.15), ("any", 1.0)):
             _, pairs = pair_accuracy(*asked["vote"], lengths, tolerance)
-            found = {order: _share(*pair, lengths, tolerance) for order, pair in asked.items()}
-            yield {"texts": f"{name}, {told}", "pairs": f"{pairs}", **found}
+            found = {order: _shares(*pair, lengths, tolerance) for order, pair in asked.items()}
+            gap = found["log p"] - found["vote"]
+            texts = {order: _text(shares) for order, shares in found.items()}
+            own_row = {"texts": f"{name}, {told}", "pairs": f"{pairs}"}
+            yield own_row | texts | {"log p - vote": _text(gap, "+.1f")}
 
 
-def _share(scores: np.ndarray, marks: np.ndarray, lengths: np.ndarray, tolerance: float) -> str:
-    """`pair_accuracy` in per cent with its bootstrap interval over documents; all [D, N].
+def _shares(
+    scores: np.ndarray, marks: np.ndarray, lengths: np.ndarray, tolerance: float
+) -> np.ndarray:
+    """`pair_accuracy` in per cent: of all documents, then of bootstrap samples of them.
 
-    marks: more is worse.
+    scores, marks, lengths: [D, N]; marks: more is worse.
     """
+    arrays = (scores, marks, lengths)
     drawn = np.random.default_rng(0).integers(len(scores), size=(SAMPLES, len(scores)))
-    shares = [pair_accuracy(scores[own], marks[own], lengths[own], tolerance)[0] for own in drawn]
-    low, high = np.nanpercentile(shares, [2.5, 97.5])
-    share, _ = pair_accuracy(scores, marks, lengths, tolerance)
-    return f"{100 * share:.1f} [{100 * low:.1f}, {100 * high:.1f}]"
+    samples = (pair_accuracy(*(array[own] for array in arrays), tolerance)[0] for own in drawn)
+    return 100 * np.array([pair_accuracy(*arrays, tolerance)[0], *samples])
+
+
+def _text(shares: np.ndarray, style: str = ".1f") -> str:
+    """What `_shares` has found, or a difference of two, with its interval."""
+    low, high = np.nanpercentile(shares[1:], [2.5, 97.5])
+    return f"{shares[0]:{style}} [{low:{style}}, {high:{style}}]"
 
 
 def _wide(rows: pd.DataFrame, values: pd.Series) -> np.ndarray:
