@@ -1,4 +1,4 @@
-"""The documents: links that lead somewhere, pictures that say what is so."""
+"""The documents: lines that can be read, links that lead somewhere, pictures that say what is so."""
 
 import re
 import subprocess
@@ -13,6 +13,7 @@ from brido.rouge import similarity_matrix
 from brido.vote.consensus import consensus_scores
 
 ROOT = Path(__file__).parent.parent
+LONGEST = 120
 LISTED = subprocess.run(
     ["git", "ls-files", "-co", "--exclude-standard", "*.md"],
     cwd=ROOT, capture_output=True, text=True, check=True,
@@ -37,6 +38,12 @@ def anchors(name: str) -> set[str]:
     headings = [line.lstrip("#").strip() for line in prose(name) if re.match("#+ ", line)]
     plain = (re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading).lower() for heading in headings)
     return {re.sub(r"[^\w\- ]", "", heading).replace(" ", "-") for heading in plain}
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_no_line_of_prose_is_too_long(name: str):
+    lines = [line for line in prose(name) if not line.startswith("|")]
+    assert [line for line in lines if len(line) > LONGEST] == []
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
