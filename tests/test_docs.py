@@ -1,4 +1,4 @@
-"""The documents: lines that can be read, links that lead somewhere, pictures that say what is so."""
+"""The documents: lines that can be read, links that lead somewhere, pictures of what is so."""
 
 import re
 import subprocess
