@@ -7,14 +7,14 @@ import transformers
 from tiny_models import EOS, word_tokenizer
 from tokenizers.processors import TemplateProcessing
 
-KINDS = ("t5", "roberta")
+KINDS = ("t5", "deberta", "roberta")
 WORDS = [f"w{number}" for number in range(210)]
 # Sentences need capitals and full stops, and the prompt its word.
 TEXTS = [f"W{number}" for number in range(6)] + [f"w{number}." for number in range(6)]
 
 
 def tokenizer(kind: str) -> transformers.PreTrainedTokenizerFast:
-    """T5: `x </s>`; RoBERTa: `<s> x </s>`."""
+    """T5: `x </s>`; the others: `<s> x </s>`."""
     made = word_tokenizer(["predict:", *WORDS, *TEXTS])
     if kind == "t5":
         made.backend_tokenizer.post_processor = TemplateProcessing(
@@ -38,6 +38,11 @@ def model(kind: str, seed: int = 0, **changes: object) -> transformers.PreTraine
             **(small | sizes | {"initializer_factor": 1.0, "decoder_start_token_id": 0} | changes)
         )
         return transformers.T5ForConditionalGeneration(config).eval()
+    if kind == "deberta":  # its positions are relative: an input may be longer than their table
+        relative = {"relative_attention": True, "position_biased_input": False}
+        relative |= {"pos_att_type": ["p2c", "c2p"], "max_position_embeddings": 8}
+        config = transformers.DebertaV2Config(**(small | layers | relative | changes))
+        return transformers.DebertaV2ForSequenceClassification(config).eval()
     config = transformers.RobertaConfig(
         **(small | layers | {"max_position_embeddings": 66, "type_vocab_size": 1} | changes)
     )
