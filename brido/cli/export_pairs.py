@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -77,15 +78,17 @@ def command(
     asks = _as_base() if chat and file is None else partial(_asked, prompt_pieces(prompt), chat)
     documents = _of_run(split, system) if file is None else _of_file(file, max_bad)
     left_out, counts = Counter[str](), Counter[str]()
+    # What is wrong with the rows is said before a file or its folder is made.
+    first = list(islice(documents, 1))
     with output_text(output) as text:
-        for item in documents:
+        for item in chain(first, documents):
             ranks = pairs_of(item, pairs == "all", left_out)
             rows = [_row(item, better, worse, asks) for better, worse in ranks]
             counts.update(pairs=len(rows), with_rows=bool(rows), without=not rows)
             text.writelines(map(json_line, rows))
     say(f"export-pairs: {counts['pairs']:,} pairs of {counts['with_rows']:,} documents")
     if counts["without"]:
-        left_out["documents without a pair (few candidates, or close scores)"] = counts["without"]
+        left_out["documents without a pair (few candidates, or equal scores)"] = counts["without"]
     for what, times in left_out.items():
         say(f"export-pairs: left out {times:,} {what}")
 

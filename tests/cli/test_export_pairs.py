@@ -130,6 +130,15 @@ def test_scores_alone_give_the_order(tmp_path, capsys):
     assert "left out 1 candidates that could not be elected" in err
 
 
+def test_a_bad_row_is_told_before_a_folder_is_made(tmp_path):
+    (tmp_path / "own.jsonl").write_text(
+        json.dumps({"document": "A cat.", "candidates": ["a", "b"]})
+    )
+    with pytest.raises(BridoError, match="`scores`"):
+        main([str(tmp_path / "own.jsonl"), "-o", str(tmp_path / "new/pairs.jsonl")])
+    assert not (tmp_path / "new").exists()
+
+
 def test_scores_as_messages(scored, capsys):
     main([str(scored), "--chat", "--prompt", "Shorten: {{ document }}"])
     row = told(capsys.readouterr().out)[0]
