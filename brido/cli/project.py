@@ -88,6 +88,8 @@ def _of_system(params: "Params", name: str, changes: Mapping[str, Any]) -> Chose
         asker = Asker(f"variants.{name}.endpoint", asked, 1, asked.reading, server)
         return ChosenModel(DATA, usage, about, params, asker)
     folder = DATA / "checkpoints" / params.model_of(name)
+    if not folder.is_dir():
+        raise BridoError(f"{folder} is missing: make it with `dvc repro`")
     usage = changed(usage_of(folder, **params.usage_of(name)), changes)
     return ChosenModel(folder, usage, f"{folder}: system {name}", params)
 

@@ -121,3 +121,6 @@ def test_another_system_is_exported_without_a_card(project: Path) -> None:
     assert not Path("my/base/README.md").exists()
     with pytest.raises(BridoError, match="writes bas; did you mean base"):
         invoke(command, ["bas", "-o", "my/other"])
+    shutil.rmtree("data/checkpoints/control")
+    with pytest.raises(BridoError, match="checkpoints/control is missing: .* `dvc repro`"):
+        invoke(command, ["control", "-o", "my/other"])
