@@ -1,12 +1,14 @@
 """The arithmetic of `brido init` by hand: seconds of a run, memory, disk, minutes of MiniCheck."""
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import transformers
 
-from brido.cli.init import checks, plan, room, speed
+from brido.cli.init import checks, model, plan, room, speed
 from brido.cli.init.data import Data
 from brido.cli.init.found import Found
 
@@ -89,3 +91,22 @@ def test_the_minutes_of_minicheck(monkeypatch) -> None:
 
 def test_minicheck_is_timed_by_layers_of_its_shape() -> None:
     assert checks.seconds_a_pair(8) > 0
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_a_large_model_is_timed_with_fewer_layers(monkeypatch, nested) -> None:
+    config: Any = transformers.Gemma3TextConfig(
+        vocab_size=8, hidden_size=16, intermediate_size=16, num_hidden_layers=6,
+        num_attention_heads=2, num_key_value_heads=1, head_dim=8,
+    )  # fmt: skip
+    if nested:
+        sees = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1,
+                "num_attention_heads": 2, "image_size": 28, "patch_size": 14}  # fmt: skip
+        config = transformers.Gemma3Config(text_config=config, vision_config=sees)
+    whole = model.Model("large", 10**9, 64, config, None)
+    built, _ = speed._random_model(replace(whole, parameters=1))
+    monkeypatch.setattr(speed, "_WEIGHTS", 0.5 * whole.parameters)
+    fewer, _ = speed._random_model(whole)
+    layers = [one.config.get_text_config().num_hidden_layers for one in (built, fewer)]
+    assert layers == [6, 3]
+    assert len(config.get_text_config().layer_types) == 6

@@ -86,12 +86,14 @@ def _random_model(model: Model) -> tuple[Any, float]:
     logging.set_verbosity_error()
     small = copy.deepcopy(model.config)
     if model.parameters > _WEIGHTS:
+        # A model that also reads images has the layers that write in a part of its own.
+        writer = small.get_text_config()
         for key in _LAYERS.split():
-            if layers := getattr(small, key, None):
-                setattr(small, key, max(1, int(layers * _WEIGHTS / model.parameters)))
+            if layers := getattr(writer, key, None):
+                setattr(writer, key, max(1, int(layers * _WEIGHTS / model.parameters)))
         for key in ("layer_types", "attention_window"):
-            if isinstance(each := getattr(small, key, None), list):
-                setattr(small, key, each[: small.num_hidden_layers])
+            if isinstance(each := getattr(writer, key, None), list):
+                setattr(writer, key, each[: writer.num_hidden_layers])
     built = family_of(small).loader.from_config(small)
     return built, model.parameters / count_weights(built)
 
