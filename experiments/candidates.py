@@ -46,10 +46,12 @@ def _shares(
 
     scores, marks, lengths: [D, N]; marks: more is worse.
     """
-    arrays = (scores, marks, lengths)
     drawn = np.random.default_rng(0).integers(len(scores), size=(SAMPLES, len(scores)))
-    samples = (pair_accuracy(*(array[own] for array in arrays), tolerance)[0] for own in drawn)
-    return 100 * np.array([pair_accuracy(*arrays, tolerance)[0], *samples])
+    samples = [np.arange(len(scores)), *drawn]
+    one_by_one = (
+        pair_accuracy(scores[own], marks[own], lengths[own], tolerance) for own in samples
+    )
+    return 100 * np.array([share for share, _ in one_by_one])
 
 
 def _text(shares: np.ndarray, style: str = ".1f") -> str:
