@@ -178,7 +178,7 @@ def test_candidates_of_users(project):
 
 def test_lines_of_commands(project):
     line = {"document": "The cat sat in Leeds.", "summary": "A cat sat.", "scores": [4, 3, 2, 1],
-            "candidates": ["a b", "a c", "d", "e"], "order": [0, 1, 2, 3]}  # fmt: skip
+            "candidates": ["a b", "a c", "d", "e"]}  # fmt: skip
     raw = [b"", b"[]", b"{", b"\xff", b"[" * 100_000, b'"text"', b'{"a": 1e999, ']
     voted = [line | {"candidates": value} for value in BAD_CANDIDATES]
     scores = (5, None, [1], ["x"] * 4, [10**400, 3, 2, 1], [True, 0, 0, 0])

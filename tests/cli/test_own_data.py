@@ -1,4 +1,4 @@
-"""Own data as docs/tutorial.md has it, word for word."""
+"""Own data as docs/tutorial.md has it, with a smaller model."""
 
 import json
 import re
