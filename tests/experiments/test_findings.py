@@ -39,56 +39,62 @@ def test_the_numbers_of_readme_are_on_the_page_of_results():
     assert [number for number in found if number not in page] == []
 
 
-# What the rules chose in the runs of plan `checking`, by metrics/choice.json of each.
+# What the rules chose in the runs of plan `checking`, seeds 80, 81 and 82, by metrics/choice.json.
 KEPT = {
-    ("noisy, no phrase", 80): "vote",
-    ("noisy, no phrase", 81): "base",
-    ("noisy, no phrase", 82): "base",
-    ("noisy, all of it", 80): "vote",
-    ("noisy, all of it", 81): "brio",
-    ("makes up little", 80): "brio",
-    ("two optional facts", 80): "brio",
+    "default, no phrase": "brio control vote",
+    "default, half of it": "base vote brio",
+    "default, all of it": "vote brio control",
+    "noisy, no phrase": "vote base base",
+    "noisy, half of it": "brio brio brio",
+    "noisy, all of it": "vote brio vote",
+    "makes up little": "brio brio brio",
+    "two optional facts": "brio brio base",
 }
 ORDERS = ("vote", "brio", "control")
+MEANS = ("base", "kept", "exactly", *ORDERS, "checked", "checked_vote")
+PAIRS = ("kept - base", "vote - base", "vote - control", "checked - base", "checked - vote")
 
 
-def checking() -> dict[tuple[str, int], dict[str, float]]:
-    """Good test summaries of each run and system, in per cent."""
-    found, rows = {}, read_rows(EVIDENCE / "checking.csv")
+def checking() -> dict[str, list[dict[str, float]]]:
+    """Good test summaries of each system in the runs of each setting, in per cent.
+
+    made_up_SYSTEM: summaries with an unsupported name, plus those with an unsupported number.
+    """
+    found, rows = {name: [] for name in KEPT}, read_rows(EVIDENCE / "checking.csv")
     exactly = {
         (run.setting, run.seed): replay.kept_by(among=ORDERS)(run) for run in replay.options(rows)
     }
-    for run, own in by_run(rows).items():
-        found[run] = {name: 100 * numbers.share(row, "good") for name, row in own.items()}
-        found[run]["kept"] = found[run][KEPT[run]]
-        found[run]["exactly"] = found[run][exactly[run]]
+    for (setting, seed), own in by_run(rows).items():
+        good = {name: 100 * numbers.share(row, "good") for name, row in own.items()}
+        good["kept"] = good[KEPT[setting].split()[seed - 80]]
+        good["exactly"] = good[exactly[setting, seed]]
+        good |= {f"made_up_{name}": 100 * (row.names + row.numbers) for name, row in own.items()}
+        found[setting].append(good)
     return found
 
 
-def new_seeds() -> dict[str, list[float]]:
-    """Differences of the runs without a planted phrase."""
-    runs = [good for (setting, _), good in checking().items() if "no phrase" in setting]
-    named = "checked-base checked-vote kept-base vote-base vote-control checked_vote-checked"
-    return {
-        pair: [good[pair.split("-")[0]] - good[pair.split("-")[1]] for good in runs]
-        for pair in named.split()
-    }
+def gaps_of(runs: list[dict[str, float]], pair: str) -> list[float]:
+    """Differences of two systems, run by run."""
+    first, second = pair.split(" - ")
+    return [good[first] - good[second] for good in runs]
 
 
-@pytest.mark.parametrize(
-    ("row", "setting"),
-    [
-        ("noisy articles, no phrase", "noisy, no phrase"),
-        ("noisy articles", "noisy, all of it"),
-        ("makes up little", "makes up little"),
-        ("two optional facts", "two optional facts"),
-    ],
-)
-def test_the_table_of_new_seeds_is_its_rows(row, setting):
-    runs = [good for (name, _), good in checking().items() if name == setting]
-    systems = ("base", "kept", "exactly", "vote", "brio", "control", "checked", "checked_vote")
-    cells = [", ".join(f"{good[system]:.1f}" for good in runs) for system in systems]
-    assert f"| {row} | {' | '.join(cells)} |\n" in tables.PAGE.read_text(encoding="utf-8")
+def test_the_table_of_new_seeds_is_its_rows():
+    page = tables.PAGE.read_text(encoding="utf-8")
+    made_up = ("made_up_vote - made_up_base", "made_up_vote - made_up_control")
+    for setting, runs in checking().items():
+        means = [f"{np.mean([good[name] for good in runs]):.1f}" for name in MEANS]
+        gaps = [numbers.points(gaps_of(runs, pair), bold=True) for pair in (*PAIRS, *made_up)]
+        assert f"| {setting} | {' | '.join([*means, *gaps])} |\n" in page
+
+
+def new_seeds() -> list[str]:
+    """The differences of the page's text: over settings, each the mean of its runs."""
+    found = checking()
+    pairs = (*PAIRS, "exactly - kept", "checked_vote - checked")
+    return [
+        numbers.points([np.mean(gaps_of(runs, pair)) for runs in found.values()]) for pair in pairs
+    ]
 
 
 def test_the_numbers_of_the_page_s_text_are_in_its_tables_or_computed():
@@ -102,7 +108,7 @@ def test_the_numbers_of_the_page_s_text_are_in_its_tables_or_computed():
         for name in planned_settings()
     ]
     rows += numbers.points(by_regime)
-    rows += "".join(numbers.points(gained) for gained in new_seeds().values())
+    rows += "".join(new_seeds())
     # Seed 0 by kind where base invents no Monday: docs/results.md says where these come from.
     # And a run with ATEN_CPU_CAPABILITY=default; and means of docs/readings.md's two readers.
     known = {"88.2", "88.7", "88.0", "69.4", "+18.8", "+22.6", "36.5", "53.5", "46.5", "7.0"}
