@@ -3,9 +3,7 @@
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from brido.report.card import model_card, origin, server_card, weights_of
@@ -20,9 +18,9 @@ from brido.settings.params import Params
 from brido.tables.documents import CandidateDocument
 from brido.tables.fingerprint import base_of
 from brido.utils.atomic import write_text
-from brido.utils.errors import BridoError, parsing, run_command
+from brido.utils.errors import BridoError, run_command
 from brido.utils.progress import say
-from brido.utils.stored import read_json
+from brido.utils.stored import damaged, read_json
 from brido.vote.consensus import ranking
 from brido.vote.select import score_documents
 from stages import paths
@@ -49,23 +47,17 @@ def main() -> None:
 def show() -> None:
     """Print the tables of metrics/intervals.json, where to look next, and the verdict."""
     found, choice = read_json(paths.METRICS / INTERVALS, "report"), chosen()
-    with _damaged(paths.METRICS / INTERVALS, "report"):
+    with damaged(paths.METRICS / INTERVALS, "report"):
         told = [numbers_text(found)]
         if found["sources"]:
             table = aligned(sources_rows(found["sources"]))
             told += ["\nSources of the candidates:\n", table, "", *LEGEND]
-    with _damaged(paths.CHOICE, "choose"):
+    with damaged(paths.CHOICE, "choose"):
         verdict = verdict_text(choice["table"], choice["verdict"])
     print("\n".join([*told, "", *filter(None, [seconds_line()])]))
     print(f"Look next: {PAGE} in a browser; brido diff; dvc plots diff")
     print('Keep it: `git add --all && git commit -m "The run"`; experiments start from a commit')
     print(f"\n{verdict}")
-
-
-def _damaged(path: Path, stage: str) -> AbstractContextManager[None]:
-    """What the block cannot make a text of is damaged."""
-    again = f"make it again with `dvc repro -sf {stage}`"
-    return parsing(lambda reason: f"{path} is damaged ({reason}): {again}")
 
 
 def chosen() -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -37,14 +38,19 @@ def record(text: str | bytes, keys: Mapping[str, type]) -> dict[str, Any]:
     return found
 
 
+def damaged(path: Path, stage: str) -> AbstractContextManager[None]:
+    """A block that reads what a stage wrote to a path; any error in it says that it is damaged."""
+    again = f"make it again with `dvc repro -sf {stage}`"
+    return parsing(lambda reason: f"{path} is damaged ({reason}): {again}")
+
+
 def read_json(path: Path, stage: str, **keys: type) -> dict[str, Any]:
     """The JSON object in a file of the project's own, with the keys that its reader needs.
 
     Raises:
         BridoError: it is missing or damaged; the message names the stage that makes it.
     """
-    again = f"make it again with `dvc repro -sf {stage}`"
-    with parsing(lambda reason: f"{path} is damaged ({reason}): {again}"):
+    with damaged(path, stage):
         if not path.exists():
             raise BridoError(f"{path} is missing: make it with `dvc repro {stage}`")
         return record(path.read_text(encoding="utf-8"), keys)
