@@ -50,14 +50,15 @@ def _tokens_paid(usage: Any) -> tuple[int, int]:
     """Prompt and answer tokens as the server counts them; zeros if one is not a count."""
     if not isinstance(usage, dict):
         return 0, 0
-    found = (usage.get(f"{kind}_tokens", 0.0) for kind in ("prompt", "completion", "total"))
-    prompt, answer, total = (
-        int(count)
-        if type(count) is float and count.is_integer() and 0 <= count <= _MOST_TOKENS
-        else None
-        for count in found
-    )
+    prompt, answer, total = (_count(usage, kind) for kind in ("prompt", "completion", "total"))
     if prompt is None or answer is None:
         return 0, 0
     # Gemini counts thoughts in the total alone, and has them paid for as answers.
     return prompt, max(answer, (total or 0) - prompt)
+
+
+def _count(usage: dict[str, Any], kind: str) -> int | None:
+    """How many tokens of a kind were counted; None if that is not a count."""
+    count = usage.get(f"{kind}_tokens", 0.0)
+    is_count = type(count) is float and 0 <= count <= _MOST_TOKENS and count.is_integer()
+    return int(count) if is_count else None
