@@ -40,7 +40,7 @@ def command(system: str | None, output: Path) -> None:
         raise BridoError(f"--output must be a new folder, and {output} is there already")
     model = find_model(None, None if system == chosen_system() else system)
     if model.asker:
-        raise BridoError(f"a server writes {model.usage.system}: there is no model to export")
+        raise BridoError(f"a server writes {model.usage.system}, so it has no model to export")
     about = f"without a card: {CARD} is about the chosen system"
     if model.folder == CHOSEN:
         about = "with its card"

@@ -26,7 +26,8 @@ _SMALL = 200_000_000
 class ChosenModel:
     """A model's folder and its use. about: what is said of it.
 
-    params: of the project, if there is one. asker: where a server writes: there is no folder then.
+    params: settings of the project, None outside of one. asker: what asks the server of a system
+    that a server writes; such a system has no folder.
     """
 
     folder: Path

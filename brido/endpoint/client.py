@@ -60,7 +60,10 @@ class Client:
         self._answer_limit = model.answer_limit or _UNLIMITED
         self.report = Report(runtime.section, runtime.replay)
         if runtime.replay and not store.is_file():
-            raise BridoError(f"{section}: there is no store of answers at {store}")
+            raise BridoError(
+                f"{section}: {store} is no store of answers, and a replay reads one: set "
+                f"{runtime.section}.replay to false, or name another store"
+            )
         self.store = AnswerStore(store)
         self.budget = Budget(runtime, self._answer_limit, self.store.usage(model))
 

@@ -31,7 +31,7 @@ def pool(tmp_path):
         write_table(tmp_path / "corpus.parquet", [corpus], CORPUS)
         tables = {name: tmp_path / f"{name}.parquet" for name in sources}
         for name, rows in sources.items():
-            # As any other program may write it: nulls are no error there.
+            # Other programs write columns that may be null.
             schema = pa.schema([field.with_nullable(True) for field in CANDIDATES])
             pq.write_table(pa.Table.from_pylist(rows, schema=schema), tables[name])
         return Pool(tables, tmp_path / "corpus.parquet", PoolSettings(**(settings or {})))

@@ -1,4 +1,4 @@
-"""Families that nobody has put into a table write and score as transformers does."""
+"""Families that no table names write and score as transformers does."""
 
 import pytest
 import torch

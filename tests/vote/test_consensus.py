@@ -108,8 +108,8 @@ def test_who_does_not_vote_is_as_if_it_were_not_there(seed, alpha, normalization
     generator = np.random.default_rng(seed)
     if alpha == "half the vote" or (normalization == "listing" and alpha == 2.5):
         alpha = size - 1
-    # One candidate that does not vote is no reason to refuse a preset's alpha. That of two
-    # candidates is 1, and means 1 all the same.
+    # A preset's alpha N - 1 stays valid where one of N candidates does not vote. For two candidates
+    # N - 1 is 1, and means 1.
     is_half = normalization == "listing" and alpha == size - 1 > 1
     matrices = generator.random((documents, size, size + 1)).astype(np.float32)
     voters = generator.random((documents, size)) < 0.7

