@@ -5,7 +5,9 @@ length and mean ROUGE F-measures in points (empty without references). details: 
 summary; supported: the share of them that the document has; sound: the share of summaries in which
 who did what is right too (the world alone knows). names, numbers, dates: the share of summaries
 with something unsupported of that kind; planted and other: on the world, with its planted day or
-with anything else. marks: a digit for each document, in the corpus' order: 4 if the summary is
+with anything else. tau, lead: of a trained system after its last update, by its own scores of validation
+candidates: Kendall's tau of likelihood and score, and by how many nats a token the candidate with
+the best score is likelier than the mean of the others. marks: a digit for each document, in the corpus' order: 4 if the summary is
 good, plus 2 if it is whole, plus 1 if it says something unsupported; 8 and 9 instead of 0 and 1
 where wholeness was not measured.
 """
@@ -49,7 +51,7 @@ _MEASURED = {
     "supported": ("mentions", "precision"), "sound": ("world_judge", "sound"),
     **{name: ("mentions", name) for name in ("names", "numbers", "dates", "planted", "other")},
 }  # fmt: skip
-MEANS = ["words", *_MEASURED]
+MEANS = ["words", *_MEASURED, "tau", "lead"]
 COLUMNS = ["setting", "seed", "system", "split", *MEANS, "marks"]
 # What a share of documents can be asked of: its place in the digit.
 BITS = {"unsupported": 1, "whole": 2, "good": 4}
@@ -117,7 +119,7 @@ def collect(folder: Path, setting: str, seed: int) -> pd.DataFrame:
     for path in sorted(folder.glob("data/evaluation/*/*.parquet")):
         system, split = path.parent.name, path.stem
         place = {"setting": setting, "seed": seed, "system": system, "split": split}
-        records.append(place | _measured(folder, system, split))
+        records.append(place | _measured(folder, system, split) | _learned(folder, system))
     if not records:
         raise BridoError(f"{folder} has no data/evaluation: its run is not finished")
     return make_rows(records)
@@ -131,6 +133,15 @@ def _measured(folder: Path, system: str, split: str) -> dict[str, Any]:
     words = [len(row["summary"].split()) for row in texts]
     means = {name: _mean(scores, *column) for name, column in _MEASURED.items()}
     return {"words": np.mean(words), **means, "marks": _marks(scores)}
+
+
+def _learned(folder: Path, system: str) -> dict[str, float]:
+    path = folder / "metrics/curves.csv"
+    rows = pd.read_csv(path).query("system == @system") if path.is_file() else pd.DataFrame()
+    if rows.empty:
+        return {}
+    last = rows.iloc[-1]
+    return {"tau": last.tau, "lead": last.log_p_elected - last.log_p_rest}
 
 
 def _mean(scores: Scores, metric: str, name: str) -> float:
