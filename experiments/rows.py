@@ -5,11 +5,11 @@ length and mean ROUGE F-measures in points (empty without references). details: 
 summary; supported: the share of them that the document has; sound: the share of summaries in which
 who did what is right too (the world alone knows). names, numbers, dates: the share of summaries
 with something unsupported of that kind; planted and other: on the world, with its planted day or
-with anything else. tau, lead: of a trained system after its last update, by its own scores of validation
-candidates: Kendall's tau of likelihood and score, and by how many nats a token the candidate with
-the best score is likelier than the mean of the others. marks: a digit for each document, in the corpus' order: 4 if the summary is
-good, plus 2 if it is whole, plus 1 if it says something unsupported; 8 and 9 instead of 0 and 1
-where wholeness was not measured.
+with anything else. tau, lead: of a trained system after its last update, by its own scores of
+validation candidates: Kendall's tau of likelihood and score, and by how many nats a token the
+candidate with the best score is likelier than the mean of the others. marks: a digit for each
+document, in the corpus' order: 4 if the summary is good, plus 2 if it is whole, plus 1 if it says
+something unsupported; 8 and 9 instead of 0 and 1 where wholeness was not measured.
 """
 
 from collections.abc import Mapping, Sequence
