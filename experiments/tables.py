@@ -131,8 +131,8 @@ def _at_base_length(run: Options) -> Options:
     return replace(run, test={name: run.test[nearest(name)] for name in run.test})
 
 
-def claims() -> Iterator[Record]:
-    """What the paper says of systems and of alpha and eta, in its numbers, and the same here."""
+def compared() -> dict[str, Pairs]:
+    """The two systems of each difference that the paper prints, in every run that has both."""
     world = [run for run in planned() if run.setting in WORLD]
     sweeps = by_run(read_rows(EVIDENCE / "paper_claims.csv"))
     here: dict[str, Pairs] = {
@@ -153,6 +153,12 @@ def claims() -> Iterator[Record]:
             for (setting, seed), run in sweeps.items()
             if setting == f"eta {eta}"
         ]
+    return here
+
+
+def claims() -> Iterator[Record]:
+    """What the paper says of systems and of alpha and eta, in its numbers, and the same here."""
+    here = compared()
     for claim, numbers in read_yaml(PAPER).items():
         both = here[claim]
         yield (

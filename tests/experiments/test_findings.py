@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from experiments import numbers, replay, tables
+from experiments import figure, numbers, replay, tables
 from experiments.rows import EVIDENCE, by_run, make_rows, planned_settings, read_rows
 
 ROOT = Path(__file__).parents[2]
@@ -196,3 +196,11 @@ def test_the_menu_is_what_the_preset_had_when_the_rows_came():
     assert menus["SmolLM2, MTS-Dialog", 10] == replay.SMOLLM2
     assert menus["SmolLM2, MTS-Dialog", 11] == replay.WIDER
     assert menus["the default world", 30] == replay.REPRO
+
+
+def test_the_picture_of_alpha_and_eta_has_a_point_for_each_printed_difference(tmp_path, monkeypatch):
+    monkeypatch.setattr(figure, "PAGE", tmp_path / "paper.png")
+    figure.draw()
+    assert figure.PAGE.stat().st_size > 10_000
+    drawn = {name for values in figure.PANELS.values() for name in values.values() if name}
+    assert drawn == {name for name in tables.compared() if name.startswith(("alpha", "eta"))}
