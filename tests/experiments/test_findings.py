@@ -198,7 +198,7 @@ def test_the_menu_is_what_the_preset_had_when_the_rows_came():
     assert menus["the default world", 30] == replay.REPRO
 
 
-def test_the_picture_of_alpha_and_eta_has_a_point_for_each_printed_difference(tmp_path, monkeypatch):
+def test_the_picture_has_a_point_for_each_difference_of_the_paper(tmp_path, monkeypatch):
     monkeypatch.setattr(figure, "PAGE", tmp_path / "paper.png")
     figure.draw()
     assert figure.PAGE.stat().st_size > 10_000
