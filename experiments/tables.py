@@ -42,6 +42,8 @@ from experiments.rows import (
 PAGE = Path("docs/results.md")
 # The differences of which the paper prints numbers.
 PAPER = Path("experiments/paper.yaml")
+# How the names of systems of plan `updates` end, by learning rate.
+RATES = {"2e-4": "", "5e-5": "_5e_5", "2e-5": "_2e_5"}
 ORDERS = ("vote", "information", "likelihood", "brio", "control")
 # The runs of the world; the others are of real text.
 GROUPS = {
@@ -173,11 +175,33 @@ def claims() -> Iterator[Record]:
         )
 
 
+def updates() -> Iterator[Record]:
+    """More documents and smaller rates: what the vote has and its control has not, and the rest."""
+    runs = by_run(read_rows(EVIDENCE / "updates.csv"))
+    for count in ("200", "800", "3,200"):
+        own = [systems for (name, _), systems in runs.items() if name == f"{count} documents"]
+        for rate, ending in RATES.items():
+            votes = [run[f"vote{ending}"] for run in own]
+            controls = [run[f"control{ending}"] for run in own]
+            bases = [run["base"] for run in own]
+            order = list(zip(votes, controls, strict=True))
+            yield {
+                "documents": count,
+                "learning rate": rate,
+                "vote - base": points(gaps(list(zip(votes, bases, strict=True)))),
+                "vote - control": points(gaps(order)),
+                "control - base": points(gaps(list(zip(controls, bases, strict=True)))),
+                "unsupported: vote - control": points(gaps(order, "unsupported")),
+                "tau": ", ".join(f"{row.tau:.2f}" for row in votes),
+                "lead": ", ".join(f"{row.lead:.3f}" for row in votes),
+            }
+
+
 # By page: each table stands below `<!-- NAME -->`.
 PAGES: dict[Path, tuple[Callable[[], Iterator[Record]], ...]] = {
     PAGE: (answers, regimes),
     Path("docs/readings.md"): (candidates,),
-    Path("docs/paper.md"): (claims,),
+    Path("docs/paper.md"): (claims, updates),
 }
 
 

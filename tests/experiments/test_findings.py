@@ -39,7 +39,7 @@ def test_the_numbers_of_readme_are_on_the_page_of_results():
     assert [number for number in found if number not in page] == []
 
 
-# What the rules chose in the runs of plan `checking`, seeds 80 to 84 (or 82), by metrics/choice.json.
+# What the rules chose in the runs of plan `checking`, seeds 80 to 84, by metrics/choice.json.
 KEPT = {
     "default, no phrase": "brio control vote brio brio",
     "default, half of it": "base vote brio vote brio",
