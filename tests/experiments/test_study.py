@@ -12,6 +12,7 @@ from ruamel.yaml import YAML
 
 from brido.settings.presets import flatten
 from brido.tables import DECODED, write_table
+from brido.utils.atomic import write_text
 from brido.utils.errors import BridoError
 from experiments import plan, replay, study
 from experiments.rows import by_run, collect, make_rows, marked, read_rows, write_rows
@@ -105,6 +106,18 @@ def test_rows_are_what_the_tables_of_a_run_say(tmp_path, known, marks):
         assert marked(row, "good").tolist() == [1, 0, 0]
     else:
         assert np.isnan(marked(row, "good")).all()
+
+
+def test_a_row_has_the_last_update_of_its_system(tmp_path):
+    folder = finished(tmp_path)
+    assert np.isnan(collect(folder, "one", 3).tau).all()
+    write_text(
+        folder / "metrics/curves.csv",
+        "system,update,tau,log_p_elected,log_p_rest\n"
+        "base,0,0.1,-1,-1\nbase,5,0.3,-0.5,-0.75\nvote,5,0.9,0,0\n",
+    )
+    (row,) = collect(folder, "one", 3).itertuples(index=False)
+    assert (row.tau, row.lead) == (0.3, 0.25)
 
 
 def test_names_are_read_as_they_were_written_and_a_run_without_base_has_no_choice(tmp_path):
