@@ -115,11 +115,11 @@ def collect(folder: Path, setting: str, seed: int) -> pd.DataFrame:
     Raises:
         BridoError: the folder has no evaluation, or a table of it is missing or damaged.
     """
-    records = []
+    records, learned = [], _learned(folder / "metrics/curves.csv")
     for path in sorted(folder.glob("data/evaluation/*/*.parquet")):
         system, split = path.parent.name, path.stem
         place = {"setting": setting, "seed": seed, "system": system, "split": split}
-        records.append(place | _measured(folder, system, split) | _learned(folder, system))
+        records.append(place | _measured(folder, system, split) | learned.get(system, {}))
     if not records:
         raise BridoError(f"{folder} has no data/evaluation: its run is not finished")
     return make_rows(records)
@@ -135,13 +135,12 @@ def _measured(folder: Path, system: str, split: str) -> dict[str, Any]:
     return {"words": np.mean(words), **means, "marks": _marks(scores)}
 
 
-def _learned(folder: Path, system: str) -> dict[str, float]:
-    path = folder / "metrics/curves.csv"
-    rows = pd.read_csv(path).query("system == @system") if path.is_file() else pd.DataFrame()
-    if rows.empty:
-        return {}
-    last = rows.iloc[-1]
-    return {"tau": last.tau, "lead": last.log_p_elected - last.log_p_rest}
+def _learned(path: Path) -> dict[str, dict[str, float]]:
+    """What the last update of each trained system has; a run that trains none has no curves."""
+    curves = pd.read_csv(path).itertuples() if path.is_file() else ()
+    return {
+        row.system: {"tau": row.tau, "lead": row.log_p_elected - row.log_p_rest} for row in curves
+    }
 
 
 def _mean(scores: Scores, metric: str, name: str) -> float:
