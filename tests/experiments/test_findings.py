@@ -4,11 +4,12 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.stats
 
 from experiments import figure, numbers, replay, tables
-from experiments.rows import EVIDENCE, by_run, make_rows, planned_settings, read_rows
+from experiments.rows import EVIDENCE, by_run, make_rows, marked, planned_settings, read_rows
 
 ROOT = Path(__file__).parents[2]
 
@@ -97,6 +98,50 @@ def new_seeds() -> list[str]:
     ]
 
 
+TALKS = ("base", "vote", "control", "checked")
+
+
+def right_talks() -> dict[str, list[float]]:
+    """What two readers call whole and right of a system's notes, run by run, as their mean."""
+    found, run = {name: [] for name in TALKS}, ""
+    for line in Path("docs/readings.md").read_text(encoding="utf-8").splitlines():
+        cells = [cell.strip() for cell in line.split("|")]
+        if len(cells) == 9 and (run := cells[1] or run).startswith("..., seed"):
+            found[cells[2]].append(np.mean([float(number) for number in numbers_of(cells[-2])]))
+    return found
+
+
+def test_the_table_of_talks_is_its_rows():
+    page = Path("docs/readings.md").read_text(encoding="utf-8")
+    readings = pd.read_csv(EVIDENCE / "readings.csv", dtype={"found": str})
+    good, confirmed, of_good = {}, {}, {}
+    for (setting, seed), own in by_run(read_rows(EVIDENCE / "talks.csv")).items():
+        for system in TALKS:
+            this = (readings.setting == setting) & (readings.seed == seed)
+            (found,) = readings[this & (readings.system == system)].found
+            made_up = np.array([int(digit) for digit in found]) / 2
+            rules = good[seed, system] = marked(own[system], "good")
+            confirmed[seed, system] = rules[:100] * (1 - made_up)
+            of_good[seed, system] = f"{100 * made_up[rules[:100] == 1].mean():.1f}"
+    seeds, right = (12, 13, 14), right_talks()
+    assert {seed for seed, _ in good} == set(seeds)
+    for pair in ("vote - base", "vote - control", "checked - vote", "checked - base"):
+        one, other = pair.split(" - ")
+        read = 100 if "checked" in pair else 200
+        runs = [
+            [100 * (shares[s, one][:read].mean() - shares[s, other][:read].mean()) for s in seeds]
+            for shares in (good, confirmed)
+        ]
+        runs.append(list(np.subtract(right[one], right[other])))
+        cells = [
+            f"{', '.join(f'{gap:+.1f}' for gap in gaps)}: {numbers.points(gaps, bold=True)}"
+            for gaps in runs
+        ]
+        assert f"| {pair} | {' | '.join(cells)} |\n" in page
+    for system in ("base", "checked"):
+        assert "{}, {} and {} %".format(*(of_good[seed, system] for seed in seeds)) in page
+
+
 def test_the_numbers_of_the_page_s_text_are_in_its_tables_or_computed():
     page = tables.PAGE.read_text(encoding="utf-8")
     readings = Path("docs/readings.md").read_text(encoding="utf-8").splitlines()
@@ -112,9 +157,7 @@ def test_the_numbers_of_the_page_s_text_are_in_its_tables_or_computed():
     rows += "".join(new_seeds())
     alpha = tables.compared()["alpha N - 1 - alpha 0"]
     rows += numbers.points(numbers.gaps(alpha, "unsupported"))
-    # The means of two readers, whose numbers stand in the last column.
-    both = [numbers_of(line.split("|")[-2]) for line in readings if line.startswith("| ")]
-    rows += "".join(f" {np.mean([*map(float, two)]):.1f}" for two in both if len(two) == 2)
+    rows += "".join(f" {np.mean(runs):.1f} {runs}" for runs in right_talks().values())
     # Seed 0 by kind where base invents no Monday: docs/results.md says where these come from.
     # And a run with ATEN_CPU_CAPABILITY=default.
     known = {"88.2", "88.7", "88.0", "69.4", "+18.8", "+22.6"}
