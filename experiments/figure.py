@@ -15,7 +15,7 @@ from brido.utils.errors import run_command
 from experiments.numbers import gaps, interval
 from experiments.tables import PAPER, compared
 
-PAGE = Path("docs/paper.png")
+PICTURE = Path("docs/paper.png")
 # Panels: the differences of each, in the order of the axis; None is what they are differences to.
 PANELS: dict[str, dict[str, str | None]] = {
     "alpha, the weight of the reference": {
@@ -41,7 +41,7 @@ def draw() -> None:
         axis.set(xlabel=name, xticks=range(len(values)), xticklabels=values)
     axes[0].set_ylabel("minus alpha 0, or eta 1, in points")
     axes[0].legend(loc="lower left", frameon=False, fontsize=8)
-    figure.savefig(PAGE, metadata={"Software": None})
+    figure.savefig(PICTURE, metadata={"Software": None})
 
 
 def _draw_here(axis: Axes, runs: Sequence[Sequence[float]]) -> None:

@@ -181,19 +181,20 @@ def updates() -> Iterator[Record]:
     for count in ("200", "800", "3,200"):
         own = [systems for (name, _), systems in runs.items() if name == f"{count} documents"]
         for rate, ending in RATES.items():
-            votes = [run[f"vote{ending}"] for run in own]
-            controls = [run[f"control{ending}"] for run in own]
-            bases = [run["base"] for run in own]
-            order = list(zip(votes, controls, strict=True))
+            vote, control = f"vote{ending}", f"control{ending}"
+            over_base, order, any_order = (
+                [(run[one], run[other]) for run in own]
+                for one, other in ((vote, "base"), (vote, control), (control, "base"))
+            )
             yield {
                 "documents": count,
                 "learning rate": rate,
-                "vote - base": points(gaps(list(zip(votes, bases, strict=True)))),
+                "vote - base": points(gaps(over_base)),
                 "vote - control": points(gaps(order)),
-                "control - base": points(gaps(list(zip(controls, bases, strict=True)))),
+                "control - base": points(gaps(any_order)),
                 "unsupported: vote - control": points(gaps(order, "unsupported")),
-                "tau": ", ".join(f"{row.tau:.2f}" for row in votes),
-                "lead": ", ".join(f"{row.lead:.3f}" for row in votes),
+                "tau": ", ".join(f"{run[vote].tau:.2f}" for run in own),
+                "lead": ", ".join(f"{run[vote].lead:.3f}" for run in own),
             }
 
 

@@ -101,45 +101,59 @@ def new_seeds() -> list[str]:
 TALKS = ("base", "vote", "control", "checked")
 
 
-def right_talks() -> dict[str, list[float]]:
-    """What two readers call whole and right of a system's notes, run by run, as their mean."""
-    found, run = {name: [] for name in TALKS}, ""
+def talks() -> dict[str, list[dict[str, float]]]:
+    """Of each measure the share of each system's notes, in per cent, run by run.
+
+    good: by the rules. first: the same of the first 100. confirmed: of those, where readers find
+    nothing made up. overrated: where they do, of those that are good.
+    """
+    found = {name: [] for name in ("good", "first", "confirmed", "overrated")}
+    readings = pd.read_csv(EVIDENCE / "readings.csv", dtype={"found": str})
+    rows = by_run(read_rows(EVIDENCE / "talks.csv"))
+    assert [seed for _, seed in rows] == [12, 13, 14]
+    for (setting, seed), own in rows.items():
+        read = readings[(readings.setting == setting) & (readings.seed == seed)]
+        assert tuple(read.system) == TALKS
+        for runs in found.values():
+            runs.append({})
+        for system, digits in zip(read.system, read.found, strict=True):
+            good, made_up = marked(own[system], "good"), np.array([*map(int, digits)]) / 2
+            first = good[:100]
+            found["good"][-1][system] = 100 * good.mean()
+            found["first"][-1][system] = 100 * first.mean()
+            found["confirmed"][-1][system] = 100 * (first * (1 - made_up)).mean()
+            found["overrated"][-1][system] = 100 * made_up[first == 1].mean()
+    return found
+
+
+def right_talks() -> list[dict[str, float]]:
+    """The mean of what two readers call whole and right of each system's notes, run by run."""
+    found, texts = [], ""
     for line in Path("docs/readings.md").read_text(encoding="utf-8").splitlines():
         cells = [cell.strip() for cell in line.split("|")]
-        if len(cells) == 9 and (run := cells[1] or run).startswith("..., seed"):
-            found[cells[2]].append(np.mean([float(number) for number in numbers_of(cells[-2])]))
+        if len(cells) != 9 or not (texts := cells[1] or texts).startswith("..., seed"):
+            continue
+        if cells[1]:
+            found.append({})
+        found[-1][cells[2]] = np.mean([float(number) for number in numbers_of(cells[-2])])
     return found
 
 
 def test_the_table_of_talks_is_its_rows():
     page = Path("docs/readings.md").read_text(encoding="utf-8")
-    readings = pd.read_csv(EVIDENCE / "readings.csv", dtype={"found": str})
-    good, confirmed, of_good = {}, {}, {}
-    for (setting, seed), own in by_run(read_rows(EVIDENCE / "talks.csv")).items():
-        for system in TALKS:
-            this = (readings.setting == setting) & (readings.seed == seed)
-            (found,) = readings[this & (readings.system == system)].found
-            made_up = np.array([int(digit) for digit in found]) / 2
-            rules = good[seed, system] = marked(own[system], "good")
-            confirmed[seed, system] = rules[:100] * (1 - made_up)
-            of_good[seed, system] = f"{100 * made_up[rules[:100] == 1].mean():.1f}"
-    seeds, right = (12, 13, 14), right_talks()
-    assert {seed for seed, _ in good} == set(seeds)
+    found, right = talks(), right_talks()
+    assert [tuple(run) for run in right] == [TALKS] * 3
     for pair in ("vote - base", "vote - control", "checked - vote", "checked - base"):
-        one, other = pair.split(" - ")
-        read = 100 if "checked" in pair else 200
-        runs = [
-            [100 * (shares[s, one][:read].mean() - shares[s, other][:read].mean()) for s in seeds]
-            for shares in (good, confirmed)
-        ]
-        runs.append(list(np.subtract(right[one], right[other])))
+        good = found["first" if "checked" in pair else "good"]
+        differences = [gaps_of(runs, pair) for runs in (good, found["confirmed"], right)]
         cells = [
             f"{', '.join(f'{gap:+.1f}' for gap in gaps)}: {numbers.points(gaps, bold=True)}"
-            for gaps in runs
+            for gaps in differences
         ]
         assert f"| {pair} | {' | '.join(cells)} |\n" in page
     for system in ("base", "checked"):
-        assert "{}, {} and {} %".format(*(of_good[seed, system] for seed in seeds)) in page
+        shares = [f"{run[system]:.1f}" for run in found["overrated"]]
+        assert "{}, {} and {} %".format(*shares) in page
 
 
 def test_the_numbers_of_the_page_s_text_are_in_its_tables_or_computed():
@@ -157,7 +171,10 @@ def test_the_numbers_of_the_page_s_text_are_in_its_tables_or_computed():
     rows += "".join(new_seeds())
     alpha = tables.compared()["alpha N - 1 - alpha 0"]
     rows += numbers.points(numbers.gaps(alpha, "unsupported"))
-    rows += "".join(f" {np.mean(runs):.1f} {runs}" for runs in right_talks().values())
+    right = right_talks()
+    for name in TALKS:
+        shares = [run[name] for run in right]
+        rows += "".join(f" {share:.1f}" for share in (*shares, np.mean(shares)))
     # Seed 0 by kind where base invents no Monday: docs/results.md says where these come from.
     # And a run with ATEN_CPU_CAPABILITY=default.
     known = {"88.2", "88.7", "88.0", "69.4", "+18.8", "+22.6"}
@@ -248,8 +265,8 @@ def test_the_menu_is_what_the_preset_had_when_the_rows_came():
 
 
 def test_the_picture_has_a_point_for_each_difference_of_the_paper(tmp_path, monkeypatch):
-    monkeypatch.setattr(figure, "PAGE", tmp_path / "paper.png")
+    monkeypatch.setattr(figure, "PICTURE", tmp_path / "paper.png")
     figure.draw()
-    assert figure.PAGE.stat().st_size > 10_000
+    assert figure.PICTURE.stat().st_size > 10_000
     drawn = {name for values in figure.PANELS.values() for name in values.values() if name}
     assert drawn == {name for name in tables.compared() if name.startswith(("alpha", "eta"))}
